@@ -103,16 +103,22 @@ def write_outputs(environ: Mapping[str, str], outputs: Mapping[str, str]) -> Non
             file.write("".join(format_output(name, value) for name, value in outputs.items()))
 
 
+def find_summary_room(environ: Mapping[str, str]) -> int:
+    """Return how many bytes the step's summary can still hold; 0 outside Actions."""
+    if not (name := environ.get("GITHUB_STEP_SUMMARY")):
+        return 0
+    path = Path(name)
+    return max(0, MAX_SUMMARY - (path.stat().st_size if path.exists() else 0))
+
+
 def write_summary(environ: Mapping[str, str], markdown: str) -> None:
     """Append to the step's summary, cut at a line so that the file stays within GitHub's limit."""
     if not (name := environ.get("GITHUB_STEP_SUMMARY")):
         return
-    path = Path(name)
-    room = MAX_SUMMARY - (path.stat().st_size if path.exists() else 0)
     from infx.shorten import count_bytes, shorten
 
-    text = shorten(markdown.rstrip("\n") + "\n", room, measure=count_bytes)
-    with path.open("a", encoding="utf-8", errors="replace") as file:
+    text = shorten(markdown.rstrip("\n") + "\n", find_summary_room(environ), measure=count_bytes)
+    with Path(name).open("a", encoding="utf-8", errors="replace") as file:
         file.write(text)
 
 

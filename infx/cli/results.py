@@ -46,6 +46,10 @@ if TYPE_CHECKING:
             "infx.cli.results_stats:stats",
             "Count how many jobs of each cluster succeeded, over all attempts of a run.",
         ),
+        "compare": (
+            "infx.cli.results_compare:compare",
+            "Compare results with the newest published results of the same series and concurrency.",
+        ),
         "publications": ("infx.cli.results_store:publications", "List the published runs."),
         "withdraw": (
             "infx.cli.results_store:withdraw",

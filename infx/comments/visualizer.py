@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from infx.comments.comparison import render_comparison
 from infx.comments.languages import join_inline, words
 from infx.comments.progress import SweepProgress, SweepState
 from infx.comments.sticky import Sticky
@@ -12,6 +13,7 @@ from infx.escape import table
 from infx.gate.facts import Reuse
 from infx.phrases import count
 from infx.policy.model import Language, Policy
+from infx.results.compare_digest import ComparisonDigest
 
 MAX_EARLIER = 20
 
@@ -40,7 +42,10 @@ _MARKS = {
 
 
 def make_visualizer(
-    policy: Policy, sweeps: Sequence[SweepProgress], reuse: Reuse | None = None
+    policy: Policy,
+    sweeps: Sequence[SweepProgress],
+    reuse: Reuse | None = None,
+    comparison: ComparisonDigest | None = None,
 ) -> Sticky | None:
     """Return the kept comment about the sweeps of one pull request that have results; None if there are none.
 
@@ -48,15 +53,16 @@ def make_visualizer(
 
     Args:
         reuse: the decision about reuse, which is shown if a run is reused.
+        comparison: of the newest sweep that has results.
     """
     visualizer = policy.comments.visualizer
-    shown = sorted((s for s in sweeps if s.has_results), key=lambda sweep: sweep.order, reverse=True)
+    shown = list_shown(sweeps)
     if not shown:
         return None
     return Sticky(
         key="visualizer",
         marker=visualizer.marker,
-        text=render(policy, shown, reuse),
+        text=render(policy, shown, reuse, comparison),
         order=shown[0].order,
         adopt=visualizer.adopt,
         adopt_order=_run_pattern(policy),
@@ -64,7 +70,19 @@ def make_visualizer(
     )
 
 
-def render(policy: Policy, sweeps: Sequence[SweepProgress], reuse: Reuse | None = None) -> str:
+def list_shown(sweeps: Iterable[SweepProgress]) -> list[SweepProgress]:
+    """Return the sweeps that have results, newest first."""
+    return sorted(
+        (sweep for sweep in sweeps if sweep.has_results), key=lambda sweep: sweep.order, reverse=True
+    )
+
+
+def render(
+    policy: Policy,
+    sweeps: Sequence[SweepProgress],
+    reuse: Reuse | None = None,
+    comparison: ComparisonDigest | None = None,
+) -> str:
     """Render the comment. sweeps: at least one, with results, newest first."""
     newest, *earlier = sweeps
     languages = policy.comments.languages
@@ -76,6 +94,7 @@ def render(policy: Policy, sweeps: Sequence[SweepProgress], reuse: Reuse | None 
         "\n".join(links),
         state,
         _render_table(newest, languages),
+        render_comparison(comparison, languages),
         _render_reuse(reuse, languages) if reuse is not None and reuse.is_accepted else "",
         _render_earlier(policy, earlier),
     ]

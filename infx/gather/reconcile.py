@@ -2,9 +2,9 @@
 
 Comments, statuses and runs come from a source that may serve many pull requests (`sources`). Only job lists
 are read for one pull request: those of running sweeps and of the last sweep, at most two, and one more for a
-dispatched sweep. With a clone, files, conflicts and the changelog need no request. Facts that a shared list
-contains are not requested one by one: one list of the whole repository shows, for example, which earlier runs
-have results.
+dispatched sweep. The comparison of the newest sweep is read once, after the sweep has ended, with a list and a
+download. With a clone, files, conflicts and the changelog need no request. Facts that a shared list contains are
+not requested one by one: one list of the whole repository shows, for example, which earlier runs have results.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from infx.gate.facts import Approval, Changelog, GateFacts, GateRun, LabelSet, f
 from infx.gather.acknowledge import RequestReader, ReuseAsker
 from infx.gather.base_files import BaseFiles
 from infx.gather.changes import Branch, BranchReader
+from infx.gather.comparison import ComparisonReader
 from infx.gather.ports import ReconcileReader
 from infx.gather.prover import Prover
 from infx.gather.sources import FactSource, RecentList, SingleSource, list_results
@@ -144,6 +145,7 @@ class _Reading:
             signoff=find_status(statuses, self.policy.signoff.status, self.policy.publisher),
             groups=self._groups(),
             base_files=self._base_files(branch),
+            comparison=ComparisonReader(self.reader, self.policy).read(sweeps, comments),
         )
         return self._prove(self._add_reuse(facts), runs)
 

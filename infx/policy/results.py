@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 from infx.records import record
 
 
@@ -15,12 +18,22 @@ class ResultRules:
             state a stricter share for itself, but not a laxer one.
         failed_agentic_requests: the same for rows of AgentX, whose requests depend on each other and fail more often.
         store: the address of the store of published results, or `environment`.
+        model_aliases: model prefix → other prefixes under which results of the same model were published. Without an
+            entry, only results with an equal prefix are compared.
     """
 
     effective_samples: float
     failed_requests: float = 0.05
     failed_agentic_requests: float = 0.10
     store: str = "branch:infx-results"
+    model_aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def list_prefixes(self, model_prefix: str) -> tuple[str, ...]:
+        """Return the model prefix and its aliases, in lower case, each once."""
+        aliases = next(
+            (names for name, names in self.model_aliases.items() if name.lower() == model_prefix.lower()), ()
+        )
+        return tuple(dict.fromkeys(name.lower() for name in (model_prefix, *aliases)))
 
     def find_failure_limit(self, *, is_agentic: bool) -> float:
         """Return the maximum share of a row's requests that failed."""

@@ -10,6 +10,7 @@ from infx.evidence.proof import Proof
 from infx.gate.facts import GateFacts
 from infx.model import Comment, CommitStatus, PullRequest, Reaction, StatusState
 from infx.records import record
+from infx.results.compare_digest import ComparisonDigest
 from infx.reuse.facts import ReuseFacts
 
 
@@ -102,6 +103,7 @@ class ReconcileFacts:
         base_files: the files linked by the greeting that exist on the base branch.
         proof: the evidence for the current sweep if it succeeded; None without a clone.
         reuse: None if the answers to reuse commands stay as they are.
+        comparison: of the newest sweep that has results with published results; None if there is none.
     """
 
     gate: GateFacts
@@ -118,6 +120,7 @@ class ReconcileFacts:
     base_files: frozenset[str] = frozenset()
     proof: Proof | None = None
     reuse: ReuseRequests | None = field(default_factory=ReuseRequests)
+    comparison: ComparisonDigest | None = None
 
     @property
     def signed_off(self) -> bool:

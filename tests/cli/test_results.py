@@ -201,7 +201,8 @@ def test_the_action_reads_and_fetches_every_artifact_once(
     ]
     local = sorted(path for path in Path("artifacts").rglob("*.json"))
     for name, value in {
-        "PLAN": "sweep-plan", "ARTIFACTS": "artifacts", "OUT": "out", "GITHUB_RUN_ID": str(sweep_run.id),
+        "PLAN": "sweep-plan", "ARTIFACTS": "artifacts", "OUT": "out", "GITHUB_RUN_ID": str(sweep_run.id), "CLONE": ".",
+        "INFX_STORE": "sqlite:none.db",
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
     opened: Counter[Path] = Counter()
@@ -213,9 +214,10 @@ def test_the_action_reads_and_fetches_every_artifact_once(
 
     monkeypatch.setattr(Path, "read_bytes", count_read)
     hub.clear_log()
-    (command,) = commands_of("results")
-    called = call(*command)
-    assert called.code == 0
+    collect, compare = commands_of("results")
+    called, compared = call(*collect), call(*compare)
+    assert (called.code, compared.code) == (0, 0)
+    assert Path("out/results_compare/comparison.json").is_file()
     assert {path: number for path, number in opened.items() if "artifacts" in path.parts} == dict.fromkeys(
         local, 1
     )

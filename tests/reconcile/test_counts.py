@@ -46,8 +46,8 @@ def test_three_hundred_comments_cost_two_more_points(world: World) -> None:
     )
     world.sweep(done=40, status="completed", conclusion="success")
     chat(world)
-    # runs and jobs, and one search for duplicates of the new comments
-    assert count(world) == (2 + 1, 1 + PAGES, 3)
+    # runs, jobs and the comparison of the sweep, and one search for duplicates of the new comments
+    assert count(world) == (3 + 1, 1 + PAGES, 3)
     assert count(world) == (2, 1 + PAGES + 1, 0)  # 302 comments need one more page
 
 

@@ -15,6 +15,7 @@ import yaml
 from infx.git import Git
 from infx.matrix.folder import read_jobs
 from infx.matrix.row_file import ROW_FILE
+from infx.results.series import Publication, make_row
 from infx.saved import dump_json
 from infx.signoff.facts import LinkState
 from infx.store.open import open_store
@@ -23,6 +24,7 @@ from tests.conftest import ROOT, SHARED
 from tests.gate.facts import READY
 from tests.matrix.large import write_large, write_plan
 from tests.repository import Repository
+from tests.results.comparisons import FIRST_DAY, result
 from tests.signoff.world import CHANGE, MASTER, open_world
 from tests.speed.measure import SkippedError
 from tests.store.clones import make_clone
@@ -168,4 +170,24 @@ def histories(folder: Path) -> Path:
         base = b"\n".join([past] * times)
         (folder / f"base-{times}.yaml").write_bytes(base)
         (folder / f"head-{times}.yaml").write_bytes(base + last)
+    return folder
+
+
+def write_comparisons(folder: Path) -> Path:
+    """Write 5,000 and 20,000 results (small.json, large.json), and a store with a baseline for each (results.db)."""
+    results = [
+        result(hw=f"h{number // 640}", tp=number // 10 % 64 + 1, conc=2 ** (number % 10))
+        for number in range(20_000)
+    ]
+    (folder / "small.json").write_text(json.dumps(results[:5_000]))
+    (folder / "large.json").write_text(json.dumps(results))
+    rows = (
+        make_row(values, run=1, attempt=1, row_id=f"r{number}", commit="c" * 40, measured_at=FIRST_DAY)
+        for number, values in enumerate(results)
+    )
+    store = open_store(f"sqlite:{folder / 'results.db'}", Git(folder), author="octocat")
+    publication = Publication(
+        run=1, attempt=1, commit="c" * 40, origin="merge", published_at=FIRST_DAY, rows=tuple(rows)
+    )
+    store.publish(publication)
     return folder

@@ -20,6 +20,7 @@ from tests.speed.folders import (
     two_revisions,
     two_sizes,
     two_stores,
+    write_comparisons,
     write_job_files,
     write_signoffs,
 )
@@ -110,6 +111,11 @@ def read_store(size: str) -> tuple[str, ...]:
 
 TESTS = {"PYTHONPATH": str(ROOT)}
 
+def compare(results: str) -> tuple[str, ...]:
+    command = " ".join((*map(shlex.quote, INFX), "results", "compare", f"{results}.json", "--out", "out"))
+    return ("sh", "-c", f"rm -f summary.md && exec {command}")
+
+
 RATIOS: tuple[Ratio, ...] = (
     Ratio(name="infx --help", command=HELP, base=CLICK, limit=1.6),
     Ratio(name="config check", command=(*INFX, "config", "check"), base=LOAD_CONFIGS, limit=3.0, where=find_real_data, finds_problems=True),
@@ -132,6 +138,7 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="changelog canonicalize, 100 x", command=changelog("canonicalize", 100), base=START_AND_READ, limit=1.0, where=histories),
     Ratio(name="signoff verify of 7 rows", command=verify(7), base=CLICK, limit=4.0, where=write_signoffs(7)),
     Ratio(name="signoff verify of 448 rows, of 112", command=verify(448), base=verify(112), limit=5.0, where=write_signoffs(112, 448)),
+    Ratio(name="results compare, 20,000 of 5,000", command=compare("large"), base=compare("small"), limit=5.0, where=write_comparisons, environ={"INFX_STORE": "sqlite:results.db", "GITHUB_STEP_SUMMARY": "summary.md"}),
     Ratio(name="row of 300", command=("sh", "row.sh"), base=PASS, limit=2.0, where=cut_plan, environ={"GITHUB_OUTPUT": os.devnull}),
     # The newest rows of the 200 series of a sweep; the base is the same from a store that has nothing else.
     Ratio(name="store of 100,000 rows, branch", command=read_store("large"), base=read_store("small"), limit=2.5, where=two_stores("branch"), environ=TESTS),
