@@ -343,7 +343,9 @@ class DispatchedRun:
     url: str
 
 
-WORKFLOW_LOGIN = "github-actions[bot]"  # the account of every workflow's own token, whose writes start no workflow
+WORKFLOW_LOGIN = (
+    "github-actions[bot]"  # the account of every workflow's own token, whose writes start no workflow
+)
 ACTIONS_APP = 15368  # the app of every check that a workflow's job makes
 
 

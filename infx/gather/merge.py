@@ -56,9 +56,7 @@ class MergeGatherer:
     def gather(self, request: MergeRequest, progress: Progress) -> MergeFacts:
         """Return the current facts."""
         pull = self.github.settled_pull(request.pull, waits=PATIENCE)
-        facts = MergeFacts(
-            request=request, state=_make_state(pull), ability=self.ability, progress=progress
-        )
+        facts = MergeFacts(request=request, state=_make_state(pull), ability=self.ability, progress=progress)
         if not pull.is_open or pull.base_ref != self.policy.base_branch:
             return facts
         rules = self.rules = self.rules or self.github.branch_rules(self.policy.base_branch)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 
-from infx.model import ACTIONS_APP, WORKFLOW_LOGIN, CheckRun, CommitStatus, Conclusion, RequiredCheck, StatusState
+from infx.model import (
+    ACTIONS_APP,
+    WORKFLOW_LOGIN,
+    CheckRun,
+    CommitStatus,
+    Conclusion,
+    RequiredCheck,
+    StatusState,
+)
 from infx.records import record
 
 _GOOD = {Conclusion.SUCCESS, Conclusion.SKIPPED, Conclusion.NEUTRAL}

@@ -61,9 +61,7 @@ def decide_request(facts: RequestFacts, policy: Policy) -> RequestDecision:
     if comment is None:
         return _check_people(facts, policy) or _accept("The workflow was started by hand.", None)
     if not asks(comment, policy):
-        return RequestDecision(
-            answer=RequestAnswer.NOTHING, words="The comment does not ask for a merge."
-        )
+        return RequestDecision(answer=RequestAnswer.NOTHING, words="The comment does not ask for a merge.")
     command = policy.merge.command
     if refusal := _check_people(facts, policy):
         return refusal

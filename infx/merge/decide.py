@@ -151,7 +151,9 @@ def _update_branch(facts: MergeFacts, policy: Policy) -> Step | None:
             if len(push.parents) > 1
             else ""
         )
-        fix = f"Its author runs {resolve}`infx changelog canonicalize --pr {pull.number} --write`, and pushes."
+        fix = (
+            f"Its author runs {resolve}`infx changelog canonicalize --pr {pull.number} --write`, and pushes."
+        )
         return Refuse(reason=Refusal.FORK, words=words, fix=fix)
     if facts.progress.trouble is Trouble.PUSH and facts.progress.troubled == facts.head:
         words = f"The branch was not updated: {facts.progress.words.rstrip('.')}."
@@ -208,11 +210,17 @@ def _merge(facts: MergeFacts, policy: Policy) -> Step:
     """Merge, or queue if the branch's rules require the merge queue."""
     rules, wanted = facts.rules, facts.request.method
     allowed = (rules.queue,) if rules.queue else rules.methods
-    method = wanted or (rules.queue if rules.queue else policy.merge.method)
+    method = wanted or rules.queue or policy.merge.method
     if method not in allowed:
-        source = "The merge queue merges" if rules.queue else f"The rules of {policy.base_branch} allow merges"
+        source = (
+            "The merge queue merges" if rules.queue else f"The rules of {policy.base_branch} allow merges"
+        )
         words = f"{source} only by {join_words(allowed)}, not by {method}."
-        fix = f"Give --method {allowed[0]}, or set merge.method in the policy." if allowed else "Ask an administrator."
+        fix = (
+            f"Give --method {allowed[0]}, or set merge.method in the policy."
+            if allowed
+            else "Ask an administrator."
+        )
         return Refuse(reason=Refusal.METHOD, words=words, fix=fix)
     progress = facts.progress
     if progress.trouble is Trouble.MERGE and progress.troubled == facts.head:

@@ -23,7 +23,9 @@ def check_end(facts: MergeFacts, policy: Policy) -> Step | None:
         return Refuse(reason=Refusal.CLOSED, words=f"{name} is closed.", fix="Reopen it.")
     if pull.base_ref != policy.base_branch:
         words = f"{name} is for {pull.base_ref}, not for {policy.base_branch}."
-        return Refuse(reason=Refusal.OTHER_BASE, words=words, fix="Change its base branch, or merge it by hand.")
+        return Refuse(
+            reason=Refusal.OTHER_BASE, words=words, fix="Change its base branch, or merge it by hand."
+        )
     if facts.is_queued:
         return Done(outcome=Outcome.QUEUED, words=f"{name} is in the merge queue.")
     return None
