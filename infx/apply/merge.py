@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from infx.apply.push import push_commit, read_tip
-from infx.apply.writes import WriteOutcome
 from infx.gather.clone import GitClone
 from infx.gather.merge import MergeGatherer, show_head
 from infx.git import GitError

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from infx.cli.github import Connect, wait as pause
-from infx.cli.reconcile import PUSH_TOKEN, make_reconciler
+from infx.cli.github import Connect, connect_with
+from infx.cli.reconcile import make_reconciler
 from infx.cli.signoff_verify import open_verifier
 from infx.errors import UsageError
 from infx.model import WORKFLOW_LOGIN
@@ -60,9 +59,6 @@ def open_merger(policy: Policy, connect: Connect, *, wait: float, tell: Callable
 
 def _connect_starter(github: GitHub, login: str, push_token: str | None) -> GitHub | None:
     """Return the client whose writes start workflows: an App's, or a person's own."""
-    from infx.github.api import connect
-
     if push_token is not None:
-        environ = {**os.environ, "GH_TOKEN": push_token}
-        return connect(github.repository, environ=environ, sleep=pause)
+        return connect_with(push_token, github.repository)
     return None if login.lower() == WORKFLOW_LOGIN else github
