@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from infx.apply.push import push_commit
 from infx.apply.serialize import TurnReport, take_turns
 from infx.apply.shared_status import agree_on_status
 from infx.apply.writes import Applier
@@ -42,7 +43,7 @@ class Reconciler:
     def run(self, numbers: Sequence[int]) -> TurnReport:
         """Reconcile pull requests; of several, find those that need no write from shared lists."""
         report = TurnReport()
-        gatherer = self._open(numbers)
+        gatherer = self.open(numbers)
         shared = (
             SharedSource(SingleSource(self.github, self.policy), numbers, self.recent)
             if len(numbers) > 1
@@ -55,9 +56,9 @@ class Reconciler:
 
     def gather(self, number: int) -> ReconcileFacts:
         """Return the facts of one pull request."""
-        return self._open([number]).gather(number)
+        return self.open([number]).gather(number)
 
-    def _open(self, numbers: Sequence[int]) -> ReconcileGatherer:
+    def open(self, numbers: Sequence[int]) -> ReconcileGatherer:
         """Return a gatherer that has fetched the heads of some pull requests."""
         clone, gatherer = self.clone, ReconcileGatherer(self.github, self.policy)
         if clone is not None:
@@ -154,17 +155,7 @@ class Reconciler:
 
     def _push(self, action: PushCommit) -> None:
         assert self.clone is not None, "without a clone no push is planned"
-        git = self.clone.git
-        sha = git.commit_file(
-            action.tree,
-            action.path,
-            action.changelog,
-            parents=action.parents,
-            message=action.message,
-            author=self.policy.identities[0],
-        )
-        token = self.clone.push_token if self.clone.token else None  # only HTTPS remotes take a token
-        git.push("origin", sha, action.branch, expect=action.parents[0], token=token)
+        push_commit(self.clone, action, self.policy)
 
     def _must_stop(self) -> str | None:
         made, limit = self.github.requests, self.policy.limits.api_requests
