@@ -24,7 +24,7 @@ from infx.merge.steps import (
     MergePull,
     Outcome,
     PublishStatuses,
-    Refusal,
+    RefusalReason,
     Refuse,
     Step,
     UpdateBranch,
@@ -124,7 +124,7 @@ class Merger:
             case Wait():
                 if not self._await(facts):
                     words = f"After {self.waited:.0f} s: {step.words}"
-                    return facts, Refuse(reason=Refusal.TIMEOUT, words=words, fix=step.fix), progress
+                    return facts, Refuse(reason=RefusalReason.TIMEOUT, words=words, fix=step.fix), progress
         return facts, step, progress
 
     def _push(self, step: UpdateBranch, facts: MergeFacts) -> Progress:

@@ -15,6 +15,8 @@ from infx.policy.model import Policy
 
 if TYPE_CHECKING:
     from infx.apply.merge import Merger
+    from infx.apply.reconcile import Reconciler
+    from infx.apply.requeue import Requeuer
     from infx.github.api import GitHub
     from infx.merge.steps import Step
 
@@ -55,6 +57,19 @@ def open_merger(policy: Policy, connect: Connect, *, wait: float, tell: Callable
         wait=wait,
         tell=tell,
     )
+
+
+def open_requeuer(policy: Policy, connect: Connect, reconciler: Reconciler) -> Requeuer | None:
+    """Return what queues pull requests again; None without an App's token, or if the policy does not want it."""
+    from infx.apply.requeue import Requeuer
+
+    if reconciler.clone is None or reconciler.clone.push_token is None or not policy.merge.requeue:
+        return None
+
+    def open_silent() -> Merger:
+        return open_merger(policy, connect, wait=0.0, tell=lambda step: None)
+
+    return Requeuer(connect(), policy, open_silent)
 
 
 def _connect_starter(github: GitHub, login: str, push_token: str | None) -> GitHub | None:

@@ -10,13 +10,13 @@ from infx.model import Collaborator, Comment, CommentReference
 from infx.policy.model import Policy
 
 
-class RequestReader(Protocol):
+class MergeRequestReader(Protocol):
     def comment(self, reference: CommentReference) -> Comment: ...
     def permission(self, login: str) -> Collaborator: ...
 
 
 def gather_request(
-    reference: CommentReference | None, logins: tuple[str, ...], policy: Policy, github: RequestReader
+    reference: CommentReference | None, logins: tuple[str, ...], policy: Policy, github: MergeRequestReader
 ) -> RequestFacts:
     """Return who asks for a merge, and how; only the comment if it has no command.
 

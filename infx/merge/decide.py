@@ -20,7 +20,7 @@ from infx.merge.steps import (
     Enqueue,
     MergePull,
     PublishStatuses,
-    Refusal,
+    RefusalReason,
     Refuse,
     Step,
     UpdateBranch,
@@ -101,8 +101,10 @@ def _check_sweep(facts: MergeFacts, policy: Policy) -> Step | None:
             words = f"The sweep of run {sweep.run.id} has not finished: {wanted.description}"
             return Wait(reason=WaitReason.SWEEP, words=words, fix="Run the command again when it has ended.")
         fix = f"Ask `infx explain --pr {facts.pull.number}` for the way to a green status."
-        return Refuse(reason=Refusal.SWEEP, words=_describe(wanted.context, wanted.description), fix=fix)
-    return _judge_published(facts, policy, status, policy.sweep.contexts.sweep, Refusal.SWEEP)
+        return Refuse(
+            reason=RefusalReason.SWEEP, words=_describe(wanted.context, wanted.description), fix=fix
+        )
+    return _judge_published(facts, policy, status, policy.sweep.contexts.sweep, RefusalReason.SWEEP)
 
 
 def _check_signoff(facts: MergeFacts, policy: Policy) -> Step | None:
@@ -110,16 +112,16 @@ def _check_signoff(facts: MergeFacts, policy: Policy) -> Step | None:
     context = policy.signoff.status
     if context is None or facts.state.signed_off:
         return None
-    return _judge_published(facts, policy, facts.state.signoff, context, Refusal.SIGNOFF)
+    return _judge_published(facts, policy, facts.state.signoff, context, RefusalReason.SIGNOFF)
 
 
 def _judge_published(
-    facts: MergeFacts, policy: Policy, status: CommitStatus | None, context: str, refusal: Refusal
+    facts: MergeFacts, policy: Policy, status: CommitStatus | None, context: str, refusal: RefusalReason
 ) -> Step | None:
     """Return what a status that infx publishes lacks. A workflow sets it a moment after a push."""
     if status is not None and status.state is StatusState.SUCCESS:
         return None
-    workflow = "reconcile" if refusal is Refusal.SWEEP else "signoff"
+    workflow = "reconcile" if refusal is RefusalReason.SWEEP else "signoff"
     fix = f"Start the workflow {workflow} for pull request {facts.pull.number}."
     if status is None and not facts.ability.can_publish:
         words = f"{policy.publisher[0]} has not set {context} on the head."
@@ -129,7 +131,7 @@ def _judge_published(
     is_late = facts.head == facts.progress.pushed and not facts.ability.can_publish
     if is_late and status is not None and status.state is StatusState.PENDING:
         return Wait(reason=WaitReason.STATUSES, words=words, fix=fix)
-    if refusal is Refusal.SIGNOFF:
+    if refusal is RefusalReason.SIGNOFF:
         fix = "A sign-off of this head, or of one with the same changes, must pass: infx signoff verify shows why not."
     return Refuse(reason=refusal, words=words, fix=fix)
 
@@ -154,11 +156,11 @@ def _update_branch(facts: MergeFacts, policy: Policy) -> Step | None:
         fix = (
             f"Its author runs {resolve}`infx changelog canonicalize --pr {pull.number} --write`, and pushes."
         )
-        return Refuse(reason=Refusal.FORK, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.FORK, words=words, fix=fix)
     if facts.progress.trouble is Trouble.PUSH and facts.progress.troubled == facts.head:
         words = f"The branch was not updated: {facts.progress.words.rstrip('.')}."
         fix = f"A person with write access runs: {render_command(facts)}"
-        return Refuse(reason=Refusal.PUSH, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.PUSH, words=words, fix=fix)
     return _require_start(facts, UpdateBranch(push=push))
 
 
@@ -167,7 +169,7 @@ def _require_start(facts: MergeFacts, step: Action) -> Step:
     if facts.ability.can_start:
         return step
     return Refuse(
-        reason=Refusal.NO_APP_TOKEN,
+        reason=RefusalReason.NO_APP_TOKEN,
         words=f"The workflow's own token starts no workflow, so it must not do the next step: {step}",
         fix=f"A person with write access runs: {render_command(facts)}",
     )
@@ -193,7 +195,9 @@ def _check_required(facts: MergeFacts, policy: Policy) -> Step | None:
     names = join_words([verdict.words for verdict in bad or open_checks], limit=SHOWN)
     words = f"Required checks are not green on {facts.head[:12]}: {names}."
     if bad:
-        return Refuse(reason=Refusal.CHECKS, words=words, fix="Correct what they report, or run them again.")
+        return Refuse(
+            reason=RefusalReason.CHECKS, words=words, fix="Correct what they report, or run them again."
+        )
     return Wait(reason=WaitReason.CHECKS, words=words, fix="Run the command again when they have ended.")
 
 
@@ -221,11 +225,11 @@ def _merge(facts: MergeFacts, policy: Policy) -> Step:
             if allowed
             else "Ask an administrator."
         )
-        return Refuse(reason=Refusal.METHOD, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.METHOD, words=words, fix=fix)
     progress = facts.progress
     if progress.trouble is Trouble.MERGE and progress.troubled == facts.head:
         fix = "GitHub's rules decide; infx does not go around them."
-        return Refuse(reason=Refusal.GITHUB, words=f"{progress.words.rstrip('.')}.", fix=fix)
+        return Refuse(reason=RefusalReason.GITHUB, words=f"{progress.words.rstrip('.')}.", fix=fix)
     return _require_start(facts, _choose_merge(facts, method))
 
 

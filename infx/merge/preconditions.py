@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infx.gate.facts import read_labels
 from infx.merge.facts import MergeFacts
-from infx.merge.steps import Done, Outcome, Refusal, Refuse, Step, Wait, WaitReason
+from infx.merge.steps import Done, Outcome, RefusalReason, Refuse, Step, Wait, WaitReason
 from infx.phrases import join_words
 from infx.policy.merge import LabelRule
 from infx.policy.model import OnMerge, Policy, SweepScope
@@ -20,11 +20,11 @@ def check_end(facts: MergeFacts, policy: Policy) -> Step | None:
     if pull.is_merged:
         return Done(outcome=Outcome.MERGED, words=f"{name} is merged.")
     if not pull.is_open:
-        return Refuse(reason=Refusal.CLOSED, words=f"{name} is closed.", fix="Reopen it.")
+        return Refuse(reason=RefusalReason.CLOSED, words=f"{name} is closed.", fix="Reopen it.")
     if pull.base_ref != policy.base_branch:
         words = f"{name} is for {pull.base_ref}, not for {policy.base_branch}."
         return Refuse(
-            reason=Refusal.OTHER_BASE, words=words, fix="Change its base branch, or merge it by hand."
+            reason=RefusalReason.OTHER_BASE, words=words, fix="Change its base branch, or merge it by hand."
         )
     if facts.is_queued:
         return Done(outcome=Outcome.QUEUED, words=f"{name} is in the merge queue.")
@@ -42,7 +42,7 @@ def check_head(facts: MergeFacts, policy: Policy) -> Step | None:
         return None
     words = f"The head is {head}, with other changes than the requested {facts.request.sha}."
     fix = "Review the new head, and ask for its merge."
-    return Refuse(reason=Refusal.HEAD_MOVED, words=words, fix=fix)
+    return Refuse(reason=RefusalReason.HEAD_MOVED, words=words, fix=fix)
 
 
 def check_draft(facts: MergeFacts, policy: Policy) -> Step | None:
@@ -51,7 +51,7 @@ def check_draft(facts: MergeFacts, policy: Policy) -> Step | None:
     if not facts.pull.is_draft:
         return None
     return Refuse(
-        reason=Refusal.DRAFT,
+        reason=RefusalReason.DRAFT,
         words=f"Pull request {facts.pull.number} is a draft.",
         fix="Mark it as ready for review.",
     )
@@ -65,19 +65,19 @@ def check_labels(facts: MergeFacts, policy: Policy) -> Step | None:
     fix = f"Keep exactly one of {join_words(full, limit=SHOWN)}."
     if len(primary) > 1:
         words = f"The labels {join_words(primary, limit=SHOWN)} ask for different sweeps."
-        return Refuse(reason=Refusal.LABELS, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.LABELS, words=words, fix=fix)
     if not adds_entries(facts, policy):
         return None
     if excluding := [name for name, label in labels.modifiers if not label.reusable]:
         words = f"The label {excluding[0]} starts sweeps that do not measure all that a merge needs."
         fix = "Remove it, and let a sweep run or name a run to reuse."
-        return Refuse(reason=Refusal.EXCLUDING_LABEL, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.EXCLUDING_LABEL, words=words, fix=fix)
     is_full = bool(set(primary) & set(full))
     if policy.merge.label is LabelRule.REQUIRED and not is_full:
-        return Refuse(reason=Refusal.LABELS, words="The label of a full sweep is missing.", fix=fix)
+        return Refuse(reason=RefusalReason.LABELS, words="The label of a full sweep is missing.", fix=fix)
     if primary and not is_full and not is_reused(facts, policy):
         words = f"The label {primary[0]} asks for a part of the sweep only."
-        return Refuse(reason=Refusal.LABELS, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.LABELS, words=words, fix=fix)
     return None
 
 
@@ -93,17 +93,17 @@ def check_changelog(facts: MergeFacts, policy: Policy) -> Step | None:
     if problems := facts.state.changes.problems:
         words = f"The changelog has problems: {'; '.join(str(problem) for problem in problems[:SHOWN])}"
         fix = f"Correct them: infx changelog validate --pr {facts.pull.number} --fix."
-        return Refuse(reason=Refusal.CHANGELOG, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.CHANGELOG, words=words, fix=fix)
     conflicts = facts.state.gate.conflicts
     others = [path for path in conflicts if path != policy.changelog]
     if others:
         words = f"The branch conflicts with {policy.base_branch} in {join_words(others, limit=SHOWN)}."
         fix = f"Merge {policy.base_branch} into the branch and resolve the conflict by hand."
-        return Refuse(reason=Refusal.CONFLICT, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.CONFLICT, words=words, fix=fix)
     if conflicts and facts.update is None:
         words = f"The conflict in {policy.changelog} is not between appended entries only."
         fix = f"Merge {policy.base_branch} into the branch and resolve the conflict by hand."
-        return Refuse(reason=Refusal.CHANGELOG_CONFLICT, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.CHANGELOG_CONFLICT, words=words, fix=fix)
     return None
 
 
@@ -114,16 +114,16 @@ def check_reuse(facts: MergeFacts, policy: Policy) -> Step | None:
     wanted = facts.request.run_id
     if decision.verdict is ReuseVerdict.REFUSED:
         fix = decision.fix or "Delete the command, or name another run."
-        return Refuse(reason=Refusal.REUSE, words=_sentence(decision.words), fix=fix)
+        return Refuse(reason=RefusalReason.REUSE, words=_sentence(decision.words), fix=fix)
     if wanted is not None and (decision.source is None or decision.source.id != wanted):
         reused = f"run {decision.source.id}" if decision.source else "no run"
         words = f"Run {wanted} must be reused, but {reused} is: {decision.words}."
-        return Refuse(reason=Refusal.OTHER_RUN, words=words, fix=f"Comment `{command} {wanted}`.")
+        return Refuse(reason=RefusalReason.OTHER_RUN, words=words, fix=f"Comment `{command} {wanted}`.")
     needs_reuse = policy.on_merge is OnMerge.REUSE and adds_entries(facts, policy)
     if not needs_reuse or decision.verdict is ReuseVerdict.REUSE or decision.reason is ReuseReason.NO_ROWS:
         return None
     words = "The policy wants a merge to reuse a finished sweep, but no one with write access asked for it."
-    return Refuse(reason=Refusal.REUSE, words=words, fix=f"Comment `{command} RUN-NUMBER`.")
+    return Refuse(reason=RefusalReason.REUSE, words=words, fix=f"Comment `{command} RUN-NUMBER`.")
 
 
 def _decide_reuse(facts: MergeFacts, policy: Policy) -> ReuseDecision:

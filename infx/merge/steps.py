@@ -9,7 +9,7 @@ from infx.reconcile.actions import PushCommit
 from infx.records import record
 
 
-class Refusal(StrEnum):
+class RefusalReason(StrEnum):
     """Why a pull request is not merged, as one word for programs."""
 
     CLOSED = "closed"
@@ -70,7 +70,7 @@ class Refuse:
         fix: what to do, as a sentence.
     """
 
-    reason: Refusal
+    reason: RefusalReason
     words: str
     fix: str
 

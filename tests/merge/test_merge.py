@@ -21,3 +21,13 @@ def test_a_changelog_conflict_is_resolved_before_the_merge(world: World) -> None
     print(called.err, called.out)
     assert called.code == 0
     assert world.file() == BASE + OTHER + OWN
+
+
+def test_count(world: World) -> None:
+    world.pull()
+    world.conflict()
+    world.hub.clear_log()
+    world.merge()
+    for e in world.hub.log:
+        print(e.method, e.path)
+    assert 0
