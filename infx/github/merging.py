@@ -38,7 +38,7 @@ _VIEWER = "query { rateLimit { cost } viewer { login } }"
 class Merging(Endpoints):
     def branch_rules(self, branch: str) -> BranchRules:
         """Read what rulesets and classic protection require of a branch."""
-        rules = self._list(lambda item: item, "rules", "branches", branch)
+        rules = self._list(lambda item: item, "rules", "branches", branch, identity=_identify_rule)
         classic = self._get(_parse_protection, "branches", branch)
         return convert.convert(lambda rules: _parse_rules(rules, classic), rules)
 
@@ -82,6 +82,11 @@ class Merging(Endpoints):
         """Return the login of the token's account; REST does not answer this question to a workflow's token."""
         data = self.connection.query(_VIEWER, {})
         return convert.convert(lambda data: convert.require_text(data["viewer"]["login"]), data)
+
+
+def _identify_rule(rule: Any) -> object:
+    """Return the identity of a rule; a ruleset has at most one rule of each type."""
+    return rule["type"], rule.get("ruleset_id")
 
 
 def _parse_rules(rules: list[Any], classic: BranchRules) -> BranchRules:
