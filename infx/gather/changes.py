@@ -84,7 +84,7 @@ class BranchReader:
         sides = Sides(ancestor=ancestor or b"", main=main, other=own)
         try:
             both = main if own == ancestor else own
-            if main != ancestor and own != ancestor:
+            if ancestor not in {main, own}:
                 both = merge(sides, context.links, number=number).data
             canonical = canonicalize(main, both, context).head
         except (MergeRefusedError, ProblemsError):

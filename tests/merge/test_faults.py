@@ -28,13 +28,13 @@ FAULTS: list[dict[str, Any]] = [
 
 
 def conflicting(world: World) -> None:
-    """Both branches have appended an entry, so the branch gets a commit."""
+    """Append an entry on both sides, so that the branch needs a commit."""
     world.pull()
     world.conflict()
 
 
 def queued(world: World) -> None:
-    """The base branch has a merge queue, which waits for a check of the group."""
+    """Give the base branch a merge queue, which waits for a check of the group."""
     world.pull()
     world.hub.add_ruleset("infx/sweep", queue=QueueRule())
 
