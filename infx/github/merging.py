@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from infx.github import convert
@@ -38,7 +39,14 @@ _VIEWER = "query { rateLimit { cost } viewer { login } }"
 class Merging(Endpoints):
     def branch_rules(self, branch: str) -> BranchRules:
         """Read what rulesets and classic protection require of a branch."""
-        rules = self._list(lambda item: item, "rules", "branches", branch)
+        # A rule has no id, and a ruleset may have several rules of a type.
+        rules = self._list(
+            lambda item: item,
+            "rules",
+            "branches",
+            branch,
+            identity=lambda rule: json.dumps(rule, sort_keys=True),
+        )
         classic = self._get(_parse_protection, "branches", branch)
         return convert.convert(lambda rules: _parse_rules(rules, classic), rules)
 
