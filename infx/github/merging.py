@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from infx.github import convert
@@ -38,7 +39,14 @@ _VIEWER = "query { rateLimit { cost } viewer { login } }"
 class Merging(Endpoints):
     def branch_rules(self, branch: str) -> BranchRules:
         """Read what rulesets and classic protection require of a branch."""
-        rules = self._list(lambda item: item, "rules", "branches", branch, identity=_identify_rule)
+        # A rule has no id, and a ruleset may have several rules of a type.
+        rules = self._list(
+            lambda item: item,
+            "rules",
+            "branches",
+            branch,
+            identity=lambda rule: json.dumps(rule, sort_keys=True),
+        )
         classic = self._get(_parse_protection, "branches", branch)
         return convert.convert(lambda rules: _parse_rules(rules, classic), rules)
 
@@ -82,11 +90,6 @@ class Merging(Endpoints):
         """Return the login of the token's account; REST does not answer this question to a workflow's token."""
         data = self.connection.query(_VIEWER, {})
         return convert.convert(lambda data: convert.require_text(data["viewer"]["login"]), data)
-
-
-def _identify_rule(rule: Any) -> object:
-    """Return the identity of a rule; a ruleset has at most one rule of each type."""
-    return rule["type"], rule.get("ruleset_id")
 
 
 def _parse_rules(rules: list[Any], classic: BranchRules) -> BranchRules:
