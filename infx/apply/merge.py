@@ -6,6 +6,7 @@ in one, because each write names the head that it is for.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -84,6 +85,7 @@ class Merger:
     wait: float = 0.0
     tell: Callable[[Step], None] = lambda step: None
     waited: float = field(default=0.0, init=False)
+    pause: float = field(default=1.0, init=False)  # seconds until the next look; grows until a step is taken
     tries: dict[tuple[Trouble, str], int] = field(default_factory=dict, init=False)
 
     def list_steps(self, request: MergeRequest) -> tuple[MergeFacts, Sequence[Step]]:
@@ -96,8 +98,7 @@ class Merger:
         progress, steps = Progress(), list[Step]()
         for _ in range(MAX_STEPS):
             facts, step, progress = self.github.look_then_write(
-                lambda progress=progress: self._look(request, progress),  # type: ignore[misc]
-                self._act,
+                functools.partial(self._look, request, progress), self._act
             )
             steps.append(step)
             if isinstance(step, Done | Refuse):
@@ -113,6 +114,8 @@ class Merger:
         facts, step = seen
         self.tell(step)
         progress = facts.progress
+        if not isinstance(step, Wait):
+            self.pause = 1.0
         match step:
             case UpdateBranch():
                 progress = self._push(step, facts)
@@ -170,12 +173,11 @@ class Merger:
     def _await(self, facts: MergeFacts) -> bool:
         """Wait until GitHub shows something else for the head; return False when the time is over."""
         before = show_head(facts.pull, facts.state.statuses, facts.checks)
-        pause = 1.0
         while self.waited < self.wait:
-            seconds = min(pause, self.wait - self.waited)
+            seconds = min(self.pause, self.wait - self.waited)
             self.github.pause(seconds)
             self.waited += seconds
-            pause = min(2 * pause, LONGEST_PAUSE)
+            self.pause = min(2 * self.pause, LONGEST_PAUSE)
             if self.gatherer.look(facts) != before:
                 return True
         return False

@@ -18,6 +18,7 @@ from infx.gather.reconcile import RESERVE, ReconcileGatherer
 from infx.gather.reuse import ReuseGatherer
 from infx.gather.sources import FactSource, RecentList, SharedSource, SingleSource, list_runs
 from infx.github.api import GitHub
+from infx.github.errors import GitHubError, RateLimitError
 from infx.model import Comment, Run, User, UserType
 from infx.phrases import count
 from infx.policy import POLICY_PATH
@@ -170,9 +171,14 @@ class Reconciler:
         return PlannedWrites(facts=facts, desired=desired, actions=actions)
 
     def _is_queued(self, number: int) -> bool:
-        """Return whether a pull request is in the merge queue, which would lose a push."""
+        """Return whether a pull request is, or may be, in the merge queue, which would lose a push."""
         # An entry behind many others, or one that conflicts with an entry ahead, has no group that git could show.
-        return self.github.queue_state(number).is_queued
+        try:
+            return self.github.queue_state(number).is_queued
+        except RateLimitError:
+            raise
+        except GitHubError:  # the other writes go on, and the next run pushes
+            return True
 
     def _add_editors(self, desired: DesiredState, comments: Sequence[Comment]) -> tuple[Comment, ...]:
         """Return the comments, with the editors of own comments that claim a run newer than all runs."""

@@ -17,6 +17,7 @@ from infx.policy.model import Policy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from infx.merge.facts import MergeRequest
     from infx.merge.steps import Step
 
 WAIT = 900  # seconds
@@ -59,14 +60,17 @@ def merge(pr: int | None, policy: Policy, connect: Connect, *, as_json: bool, **
         return
     try:
         end = _merge(asked.make_request(options, github), policy, connect, options, as_json=as_json)
-    except InfxError:
-        answer(asked, github, is_done=False)
+    except InfxError as error:
+        # After a failure of GitHub, the job is started again.
+        if error.exit_code == InfxError.exit_code and not options["dry_run"]:
+            answer(asked, github, is_done=False)
         raise
-    answer(asked, github, is_done=end is not None)
+    if end is not None:
+        answer(asked, github, is_done=True)
 
 
 def _merge(
-    request: Any, policy: Policy, connect: Connect, options: dict[str, Any], *, as_json: bool
+    request: MergeRequest, policy: Policy, connect: Connect, options: dict[str, Any], *, as_json: bool
 ) -> Step | None:
     """Merge and return the last step, or print the steps and return None. Raise InfxError if something is missing."""
     from infx.cli.merge_open import open_merger

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from infx.cli.github import Connect, connect_with
@@ -38,6 +39,8 @@ def open_merger(policy: Policy, connect: Connect, *, wait: float, tell: Callable
         )
     login = github.viewer()
     starter = _connect_starter(github, login, clone.push_token)
+    if starter is not None and clone.push_token is None:
+        clone = replace(clone, push_token=clone.token)  # the starter's own
     ability = Ability(can_start=starter is not None, can_publish=is_listed(login, policy.publisher))
     gatherer = MergeGatherer(
         github=github,

@@ -134,7 +134,7 @@ def _make_state(pull: PullRequest) -> ReconcileFacts:
 def show_head(pull: PullRequest, statuses: Sequence[CommitStatus], runs: Sequence[CheckRun]) -> object:
     """Return what a merge waits for, in a form that can be compared."""
     return (
-        (pull.head_sha, pull.is_open, pull.is_draft, pull.mergeable, pull.labels),
+        (pull.head_sha, pull.is_open, pull.is_draft, pull.mergeable, sorted(pull.labels)),
         {(status.context, status.state, status.description) for status in statuses},
         {(run.id, run.status, run.conclusion) for run in runs},
     )

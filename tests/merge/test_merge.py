@@ -236,3 +236,14 @@ def test_an_unready_pull_request_is_left_alone(world: World) -> None:
     before = world.head()
     assert reason(world.merge()) == "excluding-label"
     assert world.head() == before
+
+
+def test_a_wait_is_bounded_in_time_and_in_requests(world: World) -> None:
+    ready(world)
+    world.hub.add_ruleset("ci")
+    called = world.merge("77", "--wait", "600")
+    assert reason(called) == "timeout"
+    assert "ci was not reported" in called.err
+    assert sum(world.waited) == 600
+    assert len(world.hub.log) <= 40 + 3 * len(world.waited)
+    assert len(world.waited) <= 30
