@@ -82,7 +82,7 @@ def _merge(
         head, steps = report.head, report.steps
     _show(request.pull, head, steps, is_dry=is_dry, as_json=as_json)
     if isinstance(steps[-1], Refuse):
-        raise InfxError(steps[-1].words, hint=steps[-1].fix)
+        raise InfxError(steps[-1].words, hint=steps[-1].advice)
     return None if is_dry else steps[-1]
 
 

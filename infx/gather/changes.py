@@ -73,13 +73,21 @@ class BranchReader:
         """
         if self.clone.is_ancestor(self.base_sha, head_sha):
             return None
-        merged, path = self.clone.test_merge(self.base_sha, head_sha), self.policy.changelog
-        main, data = self.clone.read_many([(self.base_sha, path), (merged.tree, path)])
-        if merged.conflicts or data is None:
+        merged = self.clone.test_merge(self.base_sha, head_sha)
+        fork_point, path = self.clone.merge_base(self.base_sha, head_sha), self.policy.changelog
+        ancestor, main, own = self.clone.read_many(
+            [(sha, path) for sha in (fork_point, self.base_sha, head_sha)]
+        )
+        if merged.conflicts or own is None or main is None:
             return None
+        context = self._context(number)
+        sides = Sides(ancestor=ancestor or b"", main=main, other=own)
         try:
-            canonical = canonicalize(main, data, self._context(number)).head
-        except ProblemsError:
+            both = main if own == ancestor else own
+            if ancestor not in {main, own}:
+                both = merge(sides, context.links, number=number).data
+            canonical = canonicalize(main, both, context).head
+        except (MergeRefusedError, ProblemsError):
             return None
         return self._make_merge(canonical, merged.tree, head_sha)
 

@@ -33,6 +33,7 @@ from infx.policy.identity import find_status
 from infx.policy.model import Policy
 from infx.reconcile.desired import make_push
 
+BY_HAND = "Someone with write access runs in a clone:"
 SHOWN = 4  # checks that a sentence names
 
 
@@ -159,8 +160,7 @@ def _update_branch(facts: MergeFacts, policy: Policy) -> Step | None:
         return Refuse(reason=RefusalReason.FORK, words=words, fix=fix)
     if facts.progress.trouble is Trouble.PUSH and facts.progress.troubled == facts.head:
         words = f"The branch was not updated: {facts.progress.words.rstrip('.')}."
-        fix = f"A person with write access runs: {render_command(facts)}"
-        return Refuse(reason=RefusalReason.PUSH, words=words, fix=fix)
+        return Refuse(reason=RefusalReason.PUSH, words=words, fix=BY_HAND, command=render_command(facts))
     return _require_start(facts, UpdateBranch(push=push))
 
 
@@ -171,7 +171,8 @@ def _require_start(facts: MergeFacts, step: Action) -> Step:
     return Refuse(
         reason=RefusalReason.NO_APP_TOKEN,
         words=f"The workflow's own token starts no workflow, so it must not do the next step: {step}",
-        fix=f"A person with write access runs: {render_command(facts)}",
+        fix=BY_HAND,
+        command=render_command(facts),
     )
 
 

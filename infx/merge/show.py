@@ -31,7 +31,7 @@ def render_report(number: int, head: str, steps: Sequence[Step], *, is_dry: bool
         "dry-run": is_dry,
         "outcome": outcome,
         "reason": end.reason.value if isinstance(end, Refuse) else None,
-        "fix": end.fix if isinstance(end, Refuse) else None,
+        "fix": end.advice if isinstance(end, Refuse) else None,
         "steps": [{"step": _NAMES[type(step)], "words": str(step)} for step in steps],
     }
 
@@ -40,4 +40,7 @@ def render_summary(number: int, head: str, steps: Sequence[Step], *, is_dry: boo
     """Return the summary of a run, with the text of the pull request made harmless."""
     title = f"### Merge of pull request {number}{' (dry run)' if is_dry else ''}"
     lines = [f"{at}. {prose(str(step))}" for at, step in enumerate(steps, 1)]
+    end = steps[-1]
+    if isinstance(end, Refuse) and end.command:
+        lines += ["", "```bash", end.command, "```"]
     return "\n".join([title, "", f"Head: {head}", "", *lines]) + "\n"

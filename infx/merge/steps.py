@@ -68,14 +68,20 @@ class Refuse:
     Attributes:
         words: the missing fact, as a sentence.
         fix: what to do, as a sentence.
+        command: the command line that does it, if there is one.
     """
 
     reason: RefusalReason
     words: str
     fix: str
+    command: str = ""
+
+    @property
+    def advice(self) -> str:
+        return f"{self.fix} {self.command}".rstrip()
 
     def __str__(self) -> str:
-        return f"{self.words} {self.fix}".rstrip()
+        return f"{self.words} {self.advice}".rstrip()
 
 
 @record

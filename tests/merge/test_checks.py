@@ -14,7 +14,9 @@ from tests.merge.facts import check
 OTHER_APP = 77
 
 
-def judge(required: RequiredCheck, *reports: Any, statuses: tuple[Any, ...] = (), apps: Any = None) -> CheckState:
+def judge(
+    required: RequiredCheck, *reports: Any, statuses: tuple[Any, ...] = (), apps: Any = None
+) -> CheckState:
     (verdict,) = judge_checks([required], reports, statuses, apps or {})
     return verdict.state
 
@@ -87,6 +89,8 @@ def test_a_bound_status_counts_only_from_its_app(
 
 
 def test_only_apps_that_decide_something_are_asked_for() -> None:
-    statuses = [status(name, creator=who) for name, who in (("ci", APP), ("ci2", APP), ("ci", BOT), ("ci", EVE))]
+    statuses = [
+        status(name, creator=who) for name, who in (("ci", APP), ("ci2", APP), ("ci", BOT), ("ci", EVE))
+    ]
     required = [RequiredCheck(context="ci", app_id=1), RequiredCheck(context="ci2")]
     assert list(list_unknown_apps(required, statuses, {})) == ["bench-bot[bot]"]

@@ -27,7 +27,8 @@ def decide(body: str, *people: Collaborator, sender: str = "noor", **fields: Any
 
 
 @pytest.mark.parametrize(
-    "body", [ASKS, f"/merge   {HEAD}  ", f"Looks good.\n\n{ASKS}\n", f"{ASKS}\r\nthanks", f"/merge {HEAD.upper()}"]
+    "body",
+    [ASKS, f"/merge   {HEAD}  ", f"Looks good.\n\n{ASKS}\n", f"{ASKS}\r\nthanks", f"/merge {HEAD.upper()}"],
 )
 def test_a_comment_asks_for_the_merge_of_a_head(body: str) -> None:
     assert decide(body) == ("accepted", HEAD)

@@ -102,7 +102,7 @@ def test_a_missing_fact_is_named_with_the_way_to_it(expected: str, given: dict[s
     step = decide_step(facts(**given), POLICY)
     assert isinstance(step, Refuse)
     assert step.reason.value == expected
-    assert fix in step.fix
+    assert fix in step.advice
     assert step.words.endswith((".", ")"))
 
 
@@ -208,7 +208,8 @@ def test_a_pushed_head_is_awaited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trouble", "given", "expected"), [(Trouble.PUSH, {"update": LINKS}, "push"), (Trouble.MERGE, {}, "github")]
+    ("trouble", "given", "expected"),
+    [(Trouble.PUSH, {"update": LINKS}, "push"), (Trouble.MERGE, {}, "github")],
 )
 def test_a_refused_write_ends_the_merge(trouble: Trouble, given: dict[str, Any], expected: str) -> None:
     refused = {"trouble": trouble, "troubled": HEAD, "words": "protected branch"}
@@ -256,7 +257,9 @@ def test_a_reused_sweep_survives_the_conflict() -> None:
 
 
 def test_the_steps_of_a_merge_are_listed_in_order() -> None:
-    steps = list_steps(facts(update=MERGE, rules=replace(CI, queue=MergeMethod.MERGE), node_id="PR_1"), POLICY)
+    steps = list_steps(
+        facts(update=MERGE, rules=replace(CI, queue=MergeMethod.MERGE), node_id="PR_1"), POLICY
+    )
     assert [type(step) for step in steps] == [UpdateBranch, Wait, Wait, Enqueue]
     assert [type(step) for step in list_steps(facts(), POLICY)] == [MergePull]
     assert [type(step) for step in list_steps(facts(pull={"is_draft": True}), POLICY)] == [Refuse]

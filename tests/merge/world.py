@@ -122,7 +122,8 @@ class World:
             app: whether the workflow has an App's token.
             by: the person whose token the command has.
         """
-        return self.call("merge", *(arguments or ("77",)), event=event, app=app, by=by, **environ)
+        usual = () if event else ("77",)
+        return self.call("merge", *(arguments or usual), event=event, app=app, by=by, **environ)
 
     def call(
         self,
