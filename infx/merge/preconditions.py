@@ -5,7 +5,7 @@ from __future__ import annotations
 from infx.gate.facts import read_labels
 from infx.merge.facts import MergeFacts
 from infx.merge.steps import Done, Outcome, RefusalReason, Refuse, Step, Wait, WaitReason
-from infx.phrases import join_words
+from infx.phrases import join_some, join_words
 from infx.policy.merge import LabelRule
 from infx.policy.model import OnMerge, Policy, SweepScope
 from infx.reuse.decide import decide_reuse
@@ -91,7 +91,8 @@ def adds_entries(facts: MergeFacts, policy: Policy) -> bool:
 def check_changelog(facts: MergeFacts, policy: Policy) -> Step | None:
     """Refuse problems of the changelog, and conflicts that infx does not resolve."""
     if problems := facts.state.changes.problems:
-        words = f"The changelog has problems: {'; '.join(str(problem) for problem in problems[:SHOWN])}"
+        listed = join_some([str(problem) for problem in problems], SHOWN, separator="; ")
+        words = f"The changelog has problems: {listed}"
         fix = f"Correct them: infx changelog validate --pr {facts.pull.number} --fix."
         return Refuse(reason=RefusalReason.CHANGELOG, words=words, fix=fix)
     conflicts = facts.state.gate.conflicts
