@@ -247,3 +247,15 @@ def test_a_wait_is_bounded_in_time_and_in_requests(world: World) -> None:
     assert sum(world.waited) == 600
     assert len(world.hub.log) <= 40 + 3 * len(world.waited)
     assert len(world.waited) <= 30
+
+
+def test_an_update_that_git_refuses_names_the_command_for_a_person(world: World) -> None:
+    """An App without the permission `workflows` cannot push a merge of a base branch that changed workflows."""
+    world.pull()
+    world.conflict(".github/workflows/other.yml", "on: push\n")
+    world.hub.push_as(world.hub.app_token(APP, contents="write"))
+    before = world.head()
+    called = world.merge()
+    assert reason(called) == "push"
+    assert f"infx merge 77 --head {before}" in called.summary
+    assert world.head() == before
