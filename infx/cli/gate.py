@@ -130,6 +130,8 @@ def explain(facts: GateFacts, policy: Policy, *, as_json: bool) -> None:
     width = max(len(name) for name, _ in named_facts)
     lines = [decision.sentence, *also, *decision.notes, "", "Looked at:"]
     lines += [f"  {name:<{width}}  {value}" for name, value in named_facts]
+    if facts.pull is not None and facts.pull.is_open:
+        lines += ["", f"infx merge {facts.pull.number} --dry-run shows what its merge still needs."]
     print_text("\n".join(lines), os.environ, err=False)
 
 

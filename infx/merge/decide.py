@@ -64,19 +64,31 @@ def list_steps(facts: MergeFacts, policy: Policy) -> tuple[Step, ...]:
     first = decide_step(facts, policy)
     if isinstance(first, Done | Refuse):
         return (first,)
+    steps: list[Step] = [first]
+    if _is_before_update(first):
+        update = _update_branch(facts, policy)
+        steps += [update] if update is not None else []
+    if isinstance(steps[-1], Refuse):
+        return tuple(steps)
+    if isinstance(steps[-1], UpdateBranch):
+        steps.append(Wait(reason=WaitReason.STATUSES, words="infx's statuses must be on the pushed head."))
+    if isinstance(first, MergePull | Enqueue):
+        return (first,)
     names = [check.context for check in facts.rules.checks]
-    checks = f"{join_words(names, limit=SHOWN)} must be green on the head."
-    wait = Wait(reason=WaitReason.CHECKS, words=checks)
-    last = _merge(facts, policy)
-    match first:
-        case MergePull() | Enqueue():
-            return (first,)
-        case UpdateBranch():
-            statuses = Wait(reason=WaitReason.STATUSES, words="infx's statuses must be on the pushed head.")
-            return (first, statuses, *([wait] if names else []), last)
-        case PublishStatuses():
-            return (first, *([wait] if names else []), last)
-    return (first, last)
+    if names and not _is_for_checks(first):
+        words = f"{join_words(names, limit=SHOWN)} must be green on the head."
+        steps.append(Wait(reason=WaitReason.CHECKS, words=words))
+    return (*steps, _merge(facts, policy))
+
+
+def _is_before_update(step: Step) -> bool:
+    """Return whether a step comes before the update of the branch."""
+    before = {WaitReason.STATUSES, WaitReason.SWEEP}
+    return isinstance(step, PublishStatuses) or (isinstance(step, Wait) and step.reason in before)
+
+
+def _is_for_checks(step: Step) -> bool:
+    return isinstance(step, Wait) and step.reason is WaitReason.CHECKS
 
 
 def _publish_statuses(facts: MergeFacts, policy: Policy) -> Step | None:
@@ -129,8 +141,10 @@ def _judge_published(
         return Wait(reason=WaitReason.STATUSES, words=words, fix=fix)
     description = status.description if status else f"{policy.publisher[0]} has not set it on the head"
     words = _describe(context, description)
-    is_late = facts.head == facts.progress.pushed and not facts.ability.can_publish
-    if is_late and status is not None and status.state is StatusState.PENDING:
+    is_pending = status is not None and status.state is StatusState.PENDING
+    # The sweep's status should be green by now, so the workflow that sets it is only late.
+    is_late = refusal is RefusalReason.SWEEP or (facts.head == facts.progress.pushed and is_pending)
+    if is_late and not facts.ability.can_publish:
         return Wait(reason=WaitReason.STATUSES, words=words, fix=fix)
     if refusal is RefusalReason.SIGNOFF:
         fix = "A sign-off of this head, or of one with the same changes, must pass: infx signoff verify shows why not."

@@ -153,6 +153,7 @@ def test_the_text_for_people_says_the_same(asker: Asker, token: str) -> None:
     called = call("explain", "--pr", "77", "--repo", "acme/bench", "--format", "table")
     assert called.code == 0
     assert (UNKNOWN in called.out) is (token != "with a token that may push")
+    assert "infx merge 77 --dry-run" in called.out
 
 
 def test_no_answer_from_github_is_not_an_unknown_permission(asker: Asker) -> None:

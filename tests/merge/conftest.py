@@ -23,6 +23,8 @@ def world(made_world: tuple[World, Snapshot]) -> World:
     world.hub.restore(start)
     world.hub.clear_log()
     world.hub.faults.clear()
+    world.hub.listeners.clear()
+    world.hub.push_as(None)
     world.now, world.policy = World.now, POLICY
     world.waited.clear()
     return world

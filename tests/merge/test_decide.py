@@ -256,10 +256,32 @@ def test_a_reused_sweep_survives_the_conflict() -> None:
     assert reason(decide_step(facts(**without), POLICY)) == "sweep"
 
 
-def test_the_steps_of_a_merge_are_listed_in_order() -> None:
-    steps = list_steps(
-        facts(update=MERGE, rules=replace(CI, queue=MergeMethod.MERGE), node_id="PR_1"), POLICY
-    )
-    assert [type(step) for step in steps] == [UpdateBranch, Wait, Wait, Enqueue]
-    assert [type(step) for step in list_steps(facts(), POLICY)] == [MergePull]
-    assert [type(step) for step in list_steps(facts(pull={"is_draft": True}), POLICY)] == [Refuse]
+UNPUBLISHED: dict[str, Any] = {"state": {"statuses": (), "signoff": None}}
+LISTED: list[tuple[dict[str, Any], list[type]]] = [
+    ({}, [MergePull]),
+    ({"pull": {"is_draft": True}}, [Refuse]),
+    ({"is_queued": True}, [Done]),
+    (
+        {"update": MERGE, "rules": replace(CI, queue=MergeMethod.MERGE), "node_id": "PR_1"},
+        [UpdateBranch, Wait, Wait, Enqueue],
+    ),
+    ({"rules": CI}, [Wait, MergePull]),
+    (UNPUBLISHED, [PublishStatuses, MergePull]),
+    ({**UNPUBLISHED, "update": LINKS, "rules": CI}, [PublishStatuses, UpdateBranch, Wait, Wait, MergePull]),
+    ({**UNPUBLISHED, "ability": {"can_publish": False}}, [Wait, MergePull]),
+    ({**UNPUBLISHED, "update": LINKS, "pull": {"head_repository": "eve/bench"}}, [PublishStatuses, Refuse]),
+    ({**UNPUBLISHED, "ability": {"can_start": False}}, [PublishStatuses, Refuse]),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), LISTED)
+def test_the_steps_of_a_merge_are_listed_in_order(given: dict[str, Any], expected: list[type]) -> None:
+    assert [type(step) for step in list_steps(facts(**given), POLICY)] == expected
+
+
+@pytest.mark.parametrize("state", [StatusState.PENDING, StatusState.FAILURE])
+def test_an_outdated_status_of_the_sweep_is_awaited_on_a_laptop(state: StatusState) -> None:
+    outdated = (own_status(SWEEP, state, description="Running."), own_status(SIGNOFF))
+    given: dict[str, Any] = {"state": {"statuses": outdated}}
+    assert reason(decide_step(facts(**given, ability={"can_publish": False}), POLICY)) == "statuses"
+    assert isinstance(decide_step(facts(**given), POLICY), PublishStatuses)

@@ -67,8 +67,8 @@ def test_a_dry_run_names_the_steps_and_writes_nothing(world: World) -> None:
     called = world.merge("77", "--dry-run")
     assert called.code == 0, called.err
     assert called.json["outcome"] == "planned"
-    assert called.json["steps"][0]["step"] == "publish-statuses"
-    assert called.json["steps"][-1]["step"] == "merge"
+    names = [step["step"] for step in called.json["steps"]]
+    assert names == ["publish-statuses", "update-branch", "wait", "merge"]
     assert world.hub.writes == 0
     assert world.hub.state.pulls[77].merged_at is None
 
@@ -247,3 +247,15 @@ def test_a_wait_is_bounded_in_time_and_in_requests(world: World) -> None:
     assert sum(world.waited) == 600
     assert len(world.hub.log) <= 40 + 3 * len(world.waited)
     assert len(world.waited) <= 30
+
+
+def test_an_update_that_git_refuses_names_the_command_for_a_person(world: World) -> None:
+    """An App without the permission `workflows` cannot push a merge of a base branch that changed workflows."""
+    world.pull()
+    world.conflict(".github/workflows/other.yml", "on: push\n")
+    world.hub.push_as(world.hub.app_token(APP, contents="write"))
+    before = world.head()
+    called = world.merge()
+    assert reason(called) == "push"
+    assert f"infx merge 77 --head {before}" in called.summary
+    assert world.head() == before
