@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from infx.policy.changelog import PrLink
 from infx.policy.evals import EvalProfile
+from infx.policy.publish import PublishPolicy
 from infx.policy.results import ResultRules
 from infx.policy.reuse import ReusePolicy
 from infx.policy.signoff import SignoffPolicy
@@ -242,6 +243,7 @@ class Policy:
     limits: Limits
     workflows: WorkflowsPolicy
     reuse: ReusePolicy
+    publish: PublishPolicy
     signoff: SignoffPolicy
     repository: str | None = None
     former_names: tuple[str, ...] = ()
