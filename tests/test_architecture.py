@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "infx"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 LAYERS = [re.findall(r"\w+", layer) for layer in CONTRACTS[0]["layers"]]
-EDGES = {"apply", "gather", "git", "actions", "artifacts", "github", "hub"}
+EDGES = {"apply", "gather", "git", "actions", "artifacts", "github", "hub", "store"}
 PROGRAMS = {"results/sample.py"}  # a program that a row's job runs; no module imports it
 
 

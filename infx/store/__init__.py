@@ -1,0 +1,1 @@
+"""Keep published results: on a branch of the repository, or in an SQL database."""
