@@ -11,6 +11,9 @@ from infx.hub import render
 from infx.hub.state import Event
 from infx.hub.world import World
 
+# If a workflow token causes these events, GitHub makes their runs, but the runs wait for approval.
+_WAITING = {("pull_request", action) for action in ("opened", "synchronize", "reopened")}
+
 
 class EventSource(World):
     def __init__(self, repository: str, folder: Path, *, branch: str, clock: Callable[[], datetime]) -> None:
@@ -19,9 +22,19 @@ class EventSource(World):
         self.actor_is_workflow = False  # set by the server while a workflow token's request is handled
 
     def emit(
-        self, name: str, action: str | None, sender: str, payload: dict[str, Any], *, starts: bool = False
+        self,
+        name: str,
+        action: str | None,
+        sender: str,
+        payload: dict[str, Any],
+        *,
+        starts: bool | None = None,
     ) -> None:
-        """Record an event and pass it to the listeners. starts: it starts runs also for a workflow token."""
+        """Record an event and pass it to the listeners.
+
+        Args:
+            starts: whether it starts runs; by default unless a workflow token caused it.
+        """
         whole = {
             **({"action": action} if action else {}),
             **payload,
@@ -33,7 +46,8 @@ class EventSource(World):
             action=action,
             sender=sender,
             payload=whole,
-            starts_runs=starts or not self.actor_is_workflow,
+            starts_runs=not self.actor_is_workflow if starts is None else starts,
+            waits_for_approval=self.actor_is_workflow and (name, action) in _WAITING,
         )
         self.state.events.append(event)
         for listener in self.listeners:

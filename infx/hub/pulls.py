@@ -64,7 +64,7 @@ class PullActions(EventSource):
         """Merge the base branch into a pull request's branch and push it, as its author would."""
         pull = self.state.pulls[number]
         ref = self.branch_ref(pull.head_ref, pull.head_repository)
-        base = self._tip(pull.base_ref)
+        base = self.tip(pull.base_ref)
         merge = self.git.test_merge(base, pull.head_sha)
         if merge.tree is None:
             raise Refused(409, f"Conflicts in {', '.join(merge.conflicts)}.")
@@ -83,7 +83,7 @@ class PullActions(EventSource):
             return f"refs/heads/{branch}"
         return f"refs/forks/{repository}/{branch}"
 
-    def _tip(self, branch: str) -> str:
+    def tip(self, branch: str) -> str:
         sha = self.git.resolve(f"refs/heads/{branch}")
         if sha is None:
             raise Refused(422, f"There is no branch {branch}.")
@@ -99,7 +99,7 @@ class PullActions(EventSource):
         if ref == self.branch_ref(self.branch):
             raise Refused(422, "Cannot delete the default branch")
         self.git.update_ref(ref, None)
-        self._emit_push(ref, before, None, by)
+        self.emit_push(ref, before, None, by)
         for pull in self._find_pulls(ref):
             self._close_without(pull, by)
 
@@ -108,27 +108,27 @@ class PullActions(EventSource):
         return [
             pull
             for pull in self.state.pulls.values()
-            if pull.is_open and ref in {self._head_ref(pull), self.branch_ref(pull.base_ref)}
+            if pull.is_open and ref in {self.head_ref(pull), self.branch_ref(pull.base_ref)}
         ]
 
-    def _head_ref(self, pull: Pull) -> str:
+    def head_ref(self, pull: Pull) -> str:
         """Return the ref of a pull request's head, or "" if its fork was deleted."""
         is_deleted = pull.head_repository is None
         return "" if is_deleted else self.branch_ref(pull.head_ref, pull.head_repository)
 
     def _close_without(self, pull: Pull, by: str) -> None:
         """Close a pull request whose head branch or base branch was deleted."""
-        if self.git.resolve(self._head_ref(pull)) is None:
+        if self.git.resolve(self.head_ref(pull)) is None:
             self.note(pull, "head_ref_deleted", by)
         self.close_pull(pull.number, by)
 
     def _pushed(self, ref: str, before: str | None, after: str, by: str) -> None:
-        self._emit_push(ref, before, after, by)
+        self.emit_push(ref, before, after, by)
         for pull in self._find_pulls(ref):
-            if self._head_ref(pull) == ref:
+            if self.head_ref(pull) == ref:
                 self._move_head(pull, after, by)
 
-    def _emit_push(self, ref: str, before: str | None, after: str | None, by: str) -> None:
+    def emit_push(self, ref: str, before: str | None, after: str | None, by: str) -> None:
         if not ref.startswith("refs/heads/"):
             return  # GitHub emits a fork's event in the fork
         default = self.branch_ref(self.branch)
@@ -139,7 +139,7 @@ class PullActions(EventSource):
 
     def _move_head(self, pull: Pull, sha: str, by: str) -> None:
         before, pull.head_sha = pull.head_sha, sha
-        pull.base_sha = self._tip(pull.base_ref)
+        pull.base_sha = self.tip(pull.base_ref)
         self.git.update_ref(f"refs/pull/{pull.number}/head", sha)
         if self.git.merge_base(before, sha) != before:
             self.note(pull, "head_ref_force_pushed", by)
@@ -152,7 +152,7 @@ class PullActions(EventSource):
         for pull in list(self.state.pulls.values()):
             if not pull.is_open or pull.head_repository is None:
                 continue
-            tip = self.git.resolve(self._head_ref(pull))
+            tip = self.git.resolve(self.head_ref(pull))
             if tip is None or self.git.resolve(self.branch_ref(pull.base_ref)) is None:
                 self._close_without(pull, pull.author or "ghost")
             elif tip != pull.head_sha:
@@ -198,7 +198,7 @@ class PullActions(EventSource):
             head_repository=repository or self.repository,
             head_sha=sha,
             base_ref=base,
-            base_sha=self._tip(base),
+            base_sha=self.tip(base),
             created_at=now,
             updated_at=now,
             draft=draft,
@@ -232,7 +232,7 @@ class PullActions(EventSource):
             head = label.removeprefix(f"{self.repository.split('/')[0]}:")
             raise refuse_pull(f"No commits between {base} and {head}", field="")
         for pull in self._find_pulls(ref):
-            if pull is not but and (self._head_ref(pull), pull.base_ref) == (ref, base):
+            if pull is not but and (self.head_ref(pull), pull.base_ref) == (ref, base):
                 raise refuse_pull(f"A pull request already exists for {label}.", field="")
 
     @locked
@@ -255,7 +255,7 @@ class PullActions(EventSource):
         if base is not None and base != pull.base_ref:
             if not pull.is_open:
                 raise refuse_pull("Cannot change the base branch of a closed pull request.")
-            self._check_sides(self._label(pull), self._head_ref(pull), pull.head_sha, base, but=pull)
+            self._check_sides(self._label(pull), self.head_ref(pull), pull.head_sha, base, but=pull)
         if state == "open" and not pull.is_open:
             self._check_reopening(pull)
         changes = self._edit(pull, {"title": title, "body": body, "base_ref": base})
@@ -279,7 +279,7 @@ class PullActions(EventSource):
             setattr(pull, name, value)
             if name == "base_ref":
                 changes["base"] = {"ref": {"from": before}, "sha": {"from": pull.base_sha}}
-                pull.base_sha, pull.merge_of = self._tip(value), None
+                pull.base_sha, pull.merge_of = self.tip(value), None
             else:
                 changes[name] = {"from": before or ""}
         return changes
@@ -293,14 +293,14 @@ class PullActions(EventSource):
             raise refuse_pull(
                 "state cannot be changed. The pull request is merged.", field="state", code="invalid"
             )
-        tip = self.git.resolve(self._head_ref(pull))
+        tip = self.git.resolve(self.head_ref(pull))
         if tip is None:
             words = f"state cannot be changed. The {pull.head_ref} branch has been deleted."
             raise refuse_pull(words, field="state", code="invalid")
         if self.git.merge_base(pull.head_sha, tip) != pull.head_sha:
             words = f"state cannot be changed. The {pull.head_ref} branch was force-pushed or recreated."
             raise refuse_pull(words, field="state", code="invalid")
-        self._check_sides(self._label(pull), self._head_ref(pull), tip, pull.base_ref, but=pull)
+        self._check_sides(self._label(pull), self.head_ref(pull), tip, pull.base_ref, but=pull)
         return tip
 
     @locked
@@ -351,7 +351,7 @@ class PullActions(EventSource):
         pull = self.state.pulls[number]
         tip = self._check_reopening(pull)
         if tip != pull.head_sha:
-            pull.head_sha, pull.base_sha = tip, self._tip(pull.base_ref)
+            pull.head_sha, pull.base_sha = tip, self.tip(pull.base_ref)
             self.git.update_ref(f"refs/pull/{pull.number}/head", tip)
         pull.closed_at = None
         self.note(pull, "reopened", by)
@@ -366,7 +366,7 @@ class PullActions(EventSource):
         """
         if not pull.is_open:
             return
-        sides = (self._tip(pull.base_ref), pull.head_sha)
+        sides = (self.tip(pull.base_ref), pull.head_sha)
         if pull.merge_of == sides:
             return
         merge = self.git.test_merge(*sides)
@@ -378,46 +378,10 @@ class PullActions(EventSource):
             )
             self.git.update_ref(f"refs/pull/{pull.number}/merge", pull.merge_sha)
 
-    @locked
-    def merge_pull(
-        self,
-        number: int,
-        *,
-        by: str = "mia",
-        method: str = "squash",
-        sha: str | None = None,
-        title: str | None = None,
-        message: str | None = None,
-    ) -> str:
-        """Merge a pull request as GitHub's button does. Raises Refused as GitHub does."""
-        pull = self.state.pulls[number]
-        self.compute_merge(pull)
-        if not pull.is_open or pull.draft or not pull.mergeable:
-            raise Refused(405, "Pull Request is not mergeable")
-        if sha is not None and sha != pull.head_sha:
-            raise Refused(409, "Head branch was modified. Review and try the merge again.")
-        if method not in {"merge", "squash"}:
-            raise Refused(405, "Rebase merges are not allowed on this repository.")
-        base = self._tip(pull.base_ref)
-        parents = (base, pull.head_sha) if method == "merge" else (base,)
-        tree = self.git.test_merge(base, pull.head_sha).tree
-        assert tree is not None
-        text = f"{title or f'{pull.title} (#{number})'}\n\n{message or ''}".strip()
-        merged = self.git.commit_tree(tree, parents, text, author=by, seconds=self.seconds())
-        self.git.update_ref(f"refs/heads/{pull.base_ref}", merged)
-        pull.closed_at = pull.merged_at = self.now()
-        pull.merged_by, pull.merge_sha, pull.base_sha = by, merged, base
-        self.note(pull, "merged", by)
-        self.note(pull, "closed", by)
-        self.touch(pull)
-        self.emit_pull(pull, "closed", by)
-        self._emit_push(self.branch_ref(pull.base_ref), base, merged, by)
-        return merged
-
     def touch(self, pull: Pull) -> None:
         pull.updated_at = self.now()
 
-    def note(self, pull: Pull, event: str, actor: str, *, label: str | None = None) -> None:
+    def note(self, pull: Pull, event: str, actor: str, *, label: str | None = None) -> TimelineEntry:
         self.account(actor)
         entry = TimelineEntry(
             id=self.next_id("event", 90001),
@@ -428,6 +392,7 @@ class PullActions(EventSource):
             label=label,
         )
         self.state.timeline.append(entry)
+        return entry
 
     def emit_pull(self, pull: Pull, action: str, by: str, **more: object) -> None:
         payload = {"number": pull.number, "pull_request": render.pull(self, pull), **more}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Mapping
+from typing import Any
 
 from infx.hub import render
 from infx.hub.conversation import ConversationActions
@@ -36,7 +38,7 @@ class RunActions(ConversationActions):
         """Add a workflow run, of a pull request's head or of a branch. run_id: by default the next number."""
         source = self.state.pulls[pull] if pull is not None else None
         branch = branch or (source.head_ref if source else self.branch)
-        sha = head_sha or (source.head_sha if source else self._tip(branch))
+        sha = head_sha or (source.head_sha if source else self.tip(branch))
         if workflow not in self.state.workflows:
             self.state.workflows.append(workflow)
         self.account(by)
@@ -186,6 +188,29 @@ class RunActions(ConversationActions):
             inputs=inputs,
             title=title,
         )
+
+    @locked
+    def dispatch_repository(
+        self, event_type: str, payload: Mapping[str, Any], *, by: str = WORKFLOW_LOGIN
+    ) -> None:
+        """Emit `repository_dispatch`. The hub starts no run for it."""
+        data = {"branch": self.branch, "client_payload": dict(payload)}
+        self.emit("repository_dispatch", event_type, by, data, starts=True)
+
+    @locked
+    def find_workflows(self) -> list[str]:
+        """Return the names of the workflow files on the default branch, and give each file an id."""
+        tree = self.git.file(self.branch, WORKFLOWS.rstrip("/"))
+        lines = self.git.git.run("ls-tree", "--name-only", "-z", tree[0]).decode() if tree else ""
+        names = [name for name in lines.split("\0") if name.endswith((".yml", ".yaml"))]
+        self.state.workflows += [name for name in names if name not in self.state.workflows]
+        return names
+
+    def workflow_title(self, name: str) -> str:
+        """Return the name that a workflow's file on the default branch gives it, by default its path."""
+        file = self.git.file(self.branch, f"{WORKFLOWS}{name}")
+        match = re.search(r"(?m)^name:[ ]*(.+?)[ ]*$", file[2].decode(errors="replace") if file else "")
+        return match[1].strip("'\"") if match else f"{WORKFLOWS}{name}"
 
     @locked
     def set_status(

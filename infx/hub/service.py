@@ -13,8 +13,8 @@ from pathlib import Path
 
 from infx.hub.exchange import CORE, GRAPHQL, Exchange
 from infx.hub.faults import Faults
+from infx.hub.queue import QueueActions
 from infx.hub.refusal import Refused
-from infx.hub.runs import RunActions
 from infx.hub.state import State
 from infx.hub.tokens import WORKFLOW_SCOPES, Token, TokenKind, parse_scopes
 from infx.hub.world import WORKFLOW_LOGIN, locked
@@ -31,7 +31,7 @@ class Snapshot:
     refs: Mapping[str, str]
 
 
-class Service(RunActions):
+class Service(QueueActions):
     """A hub without its HTTP servers."""
 
     store: str  # the file store's address, for links to artifacts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from infx.hub.rules import Protection, Ruleset
 from infx.model import CommentKind, UserType
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")  # each includes the roles before it
@@ -102,6 +103,8 @@ class TimelineEntry:
     actor: str | None
     created_at: str
     label: str | None = None
+    reason: str | None = None  # why the pull request left the merge queue, in the timeline's words
+    group_sha: str | None = None  # the commit of its group at that time
 
 
 @dataclass(kw_only=True)
@@ -167,6 +170,25 @@ class Artifact:
         return str(self.id * 7919)
 
 
+@dataclass(kw_only=True)
+class QueueEntry:
+    """A pull request in a branch's merge queue."""
+
+    id: int
+    pull: int
+    base: str
+    head_sha: str  # at the time of queueing: this commit is merged, whatever is pushed later
+    by: str
+    by_workflow: bool  # a workflow's token queued it, so its events start no runs
+    enqueued_at: str
+    state: str = "QUEUED"  # AWAITING_CHECKS, MERGEABLE or UNMERGEABLE later
+    group_base: str | None = (
+        None  # the commit that the group is built on: the entry ahead, or the base branch
+    )
+    group_sha: str | None = None
+    built_at: int = 0  # seconds since 1970
+
+
 @dataclass(frozen=True, kw_only=True)
 class Event:
     """An event that GitHub would send to workflows."""
@@ -176,6 +198,9 @@ class Event:
     sender: str
     payload: dict[str, Any]
     starts_runs: bool  # False for an action by a workflow token, except a dispatch
+    waits_for_approval: bool = (
+        False  # GitHub makes the runs, but a person with write access must approve them
+    )
 
 
 @dataclass(kw_only=True)
@@ -191,5 +216,10 @@ class State:
     jobs: dict[int, Job] = field(default_factory=dict)
     artifacts: dict[int, Artifact] = field(default_factory=dict)
     teams: dict[str, set[str]] = field(default_factory=dict)  # `org/team` → logins
+    apps: dict[str, int] = field(default_factory=dict)  # login of an app → its id
+    rulesets: list[Ruleset] = field(default_factory=list)
+    protections: dict[str, Protection] = field(default_factory=dict)  # by branch
+    methods: tuple[str, ...] = ("merge", "squash")  # that the repository's settings allow
+    queue: list[QueueEntry] = field(default_factory=list)  # of all branches, first to last
     events: list[Event] = field(default_factory=list)
     ids: dict[str, int] = field(default_factory=dict)

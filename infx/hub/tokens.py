@@ -25,7 +25,7 @@ WORKFLOW_SCOPES = (
     "security_events",
     "statuses",
 )
-SCOPES = (*WORKFLOW_SCOPES, "administration", "members", "metadata")
+SCOPES = (*WORKFLOW_SCOPES, "administration", "members", "merge_queues", "metadata", "workflows")
 _RANK = {"none": 0, "read": 1, "write": 2}
 
 

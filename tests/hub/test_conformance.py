@@ -14,6 +14,7 @@ from infx.github.api import GitHub
 from infx.github.errors import NotFoundError, PermissionDeniedError, ValidationError
 from infx.hub import Hub
 from infx.hub.router import ROUTES
+from infx.hub.rules import ACTIONS_APP, QueueRule
 from infx.model import CommentKind, CommentReference, StatusState
 from tests.hub.conftest import ALL
 from tests.hub.openapi import UNDESCRIBED, Description, Operation, check_log
@@ -129,8 +130,22 @@ def ask_by_hand(hub: Hub, token: str) -> None:
         "compare/main...feat-x",
         "contents/docs",
         "codeowners/errors",
+        "",
+        "rules/branches/main",
+        "rulesets",
+        f"rulesets/{hub.state.rulesets[0].id}",
+        "branches/main",
+        "branches/main/protection",
+        "branches/main/protection/required_status_checks",
+        "branches/none/protection",
+        "pulls/77/merge",
+        "commits/feat-x/check-runs",
+        "actions/workflows",
+        "actions/workflows/run-sweep.yml",
     ):
-        requests.get(f"{base}/{path}", headers=headers, timeout=5)
+        requests.get(f"{base}/{path}".rstrip("/"), headers=headers, timeout=5)
+    event: Any = {"event_type": "publish", "client_payload": {"key": "7"}}
+    requests.post(f"{base}/dispatches", headers=headers, json=event, timeout=5)
     requests.get(f"{hub.api}/rate_limit", headers=headers, timeout=5)
     hub.push("other", {"b": "1"})
     body = {"title": "By API", "head": "other", "base": "main"}
@@ -147,6 +162,10 @@ def ask_by_hand(hub: Hub, token: str) -> None:
     hub.add_run(pull=77, run_id=4712, status="completed", conclusion="failure")
     requests.post(f"{base}/actions/runs/4712/rerun", headers=headers, timeout=5)
     head = hub.state.pulls[77].head_sha
+    requests.put(
+        f"{base}/pulls/77/merge", headers=headers, json={"sha": head}, timeout=5
+    )  # a check is missing
+    hub.set_status(head, "infx/sweep", "success")
     for sha in ("0" * 39 + "1", head, head):  # GitHub accepts only the second
         requests.put(f"{base}/pulls/77/merge", headers=headers, json={"sha": sha}, timeout=5)
 
@@ -154,7 +173,10 @@ def ask_by_hand(hub: Hub, token: str) -> None:
 def test_every_exchange_follows_githubs_description(
     hub: Hub, client: Callable[[str | None], GitHub], description: Description
 ) -> None:
-    token = hub.app_token("bench-bot[bot]", {**ALL, "members": "write"})
+    token = hub.app_token("bench-bot[bot]", {**ALL, "members": "write", "administration": "read"})
+    hub.add_ruleset(("infx/sweep", ACTIONS_APP), methods=["merge", "squash"])
+    hub.add_ruleset(branch="release", queue=QueueRule())
+    hub.protect("infx/sweep")
     hub.state.teams["acme/core"] = {"mia"}
     github = client(token)
     talk(github)
@@ -165,6 +187,8 @@ def test_every_exchange_follows_githubs_description(
     github.labels(77)
     github.label_events(77)
     ask_by_hand(hub, token)
+    requests.get(f"{hub.api}/repos/acme/bench/pulls/77/merge", timeout=5)  # merged
+    requests.get(f"{hub.api}/repos/acme/bench/rules/branches/release", timeout=5)
     github.pull(77)
     github.pulls(state="closed")
     with pytest.raises(PermissionDeniedError):
@@ -189,6 +213,7 @@ BODIES: dict[str, tuple[str, Any]] = {
         "actions/workflows/run-sweep.yml/dispatches",
         {"ref": "main"},
     ),
+    "POST /repos/{owner}/{repo}/dispatches": ("dispatches", {"event_type": "publish"}),
     "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun": ("actions/runs/300/rerun", {}),
     "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs": (
         "actions/runs/300/rerun-failed-jobs",

@@ -210,7 +210,10 @@ def test_a_push_event_has_created_forced_and_deleted(hub: Hub) -> None:
     hub.merge_pull(77, method="merge")
     merged = pushes(hub)[-1]
     assert (merged["ref"], merged["before"], merged["forced"]) == ("refs/heads/main", main, False)
-    assert [commit["message"].split("\n")[0] for commit in merged["commits"]] == ["second", "Add two (#77)"]
+    assert [commit["message"].split("\n")[0] for commit in merged["commits"]] == [
+        "second",
+        "Merge pull request #77 from acme/feat-x",
+    ]
 
 
 def test_the_state_of_a_review_is_in_capitals_only_in_the_api(hub: Hub, github: GitHub) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from infx.hub.graph.basis import ConnectionItems, FieldError, Spec, Thing
 from infx.hub.graph.parse import Document, FieldNode, Node, QueryError
 from infx.hub.graph.price import Price, resolve
-from infx.hub.graph.schema import ConnectionItems, FieldError, Spec, Thing, find_fields, is_of_type
+from infx.hub.graph.schema import find_fields, is_of_type
 from infx.hub.router import Call
 
 Path = tuple[str | int, ...]
@@ -20,7 +21,7 @@ def answer(
 ) -> dict[str, Any]:
     """Return `data`, and `errors` if there are any. limit: fields of `rateLimit`."""
     execution = _Execution(call, document, {**document.variables, **variables})
-    root = Thing("Query", {"cost": price.points, "nodeCount": price.nodes, **limit})
+    root = Thing(document.root, {"cost": price.points, "nodeCount": price.nodes, **limit})
     data = execution.object(root, document.selection, ())
     return {"data": data, **({"errors": execution.errors} if execution.errors else {})}
 

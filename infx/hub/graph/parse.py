@@ -1,4 +1,4 @@
-"""Parse a GraphQL query: one operation, fragments, variables, aliases and arguments."""
+"""Parse a GraphQL query or mutation: one operation, fragments, variables, aliases and arguments."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ Node = FieldNode | FragmentNode
 
 @dataclass(kw_only=True)
 class Document:
+    root: str = "Query"  # or Mutation
     selection: tuple[Node, ...] = ()
     variables: dict[str, Any] = field(default_factory=dict)  # with their defaults
     fragments: dict[str, FragmentNode] = field(default_factory=dict)
@@ -89,7 +90,8 @@ class _Parser:
                     name=name, on=self._take(), selection=self._selection()
                 )
             else:
-                if self._skip("query"):
+                if self._next in {"query", "mutation"}:
+                    document.root = self._take().capitalize()
                     self._operation(document)
                 document.selection = self._selection()
         if not document.selection:
@@ -144,6 +146,13 @@ class _Parser:
             while not self._skip("]"):
                 items.append(self._value())
             return items
+        if self._skip("{"):
+            fields = {}
+            while not self._skip("}"):
+                name = self._take()
+                self._expect(":")
+                fields[name] = self._value()
+            return fields
         token = self._take()
         if token.startswith('"') or token.lstrip("-").isdecimal() or token in {"true", "false", "null"}:
             return json.loads(token)

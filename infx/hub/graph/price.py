@@ -31,16 +31,20 @@ class Price:
 
 
 def resolve(arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: variables.get(value.name) if isinstance(value, Variable) else value
-        for name, value in arguments.items()
-    }
+    """Return arguments with the values of their variables, also inside input objects."""
+    return {name: _resolve(value, variables) for name, value in arguments.items()}
+
+
+def _resolve(value: Any, variables: Mapping[str, Any]) -> Any:
+    if isinstance(value, Variable):
+        return variables.get(value.name)
+    return resolve(value, variables) if isinstance(value, dict) else value
 
 
 def check(document: Document, variables: Mapping[str, Any]) -> Price:
     """Return a query's price. Raises QueryError for a query that GitHub refuses to execute."""
     price = Price()
-    _Checker(document, variables, price).selection(document.selection, "Query", 1)
+    _Checker(document, variables, price).selection(document.selection, document.root, 1)
     if price.nodes > MOST_NODES:
         raise QueryError(
             f"This query requests up to {price.nodes:,} possible nodes which exceeds the maximum limit of {MOST_NODES:,}.",

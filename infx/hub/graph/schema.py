@@ -5,50 +5,16 @@ The names and types are from GitHub's public schema.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
 from infx.hub import render
+from infx.hub.graph import queue
+from infx.hub.graph.basis import Arguments, ConnectionItems, FieldError, Spec, Thing, actor, plain, require
 from infx.hub.router import Call
 from infx.hub.state import Comment, Pull
-from infx.model import CommentKind, UserType
-
-Arguments = Mapping[str, Any]
-
-
-class FieldError(Exception):
-    """Raised if a field cannot be read: in the answer it is null, and `errors` has the message."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-
-
-@dataclass(frozen=True)
-class Thing:
-    """An object of a concrete type, with the hub's value for it."""
-
-    type: str
-    value: Any
-
-
-@dataclass(frozen=True)
-class ConnectionItems:
-    """The items of a connection, each with a constant key in ascending order, for cursors."""
-
-    items: Sequence[tuple[int, Thing]]
-
-
-@dataclass(frozen=True)
-class Spec:
-    """A field of a type."""
-
-    read: Callable[[Call, Any, Arguments], Any]  # from the owner's value
-    of: str | None = None  # the type of the field's objects; None: a scalar
-    pages: bool = False  # the field is a connection
-
+from infx.model import CommentKind
 
 NODES = {CommentKind.ISSUE: "IC", CommentKind.REVIEW: "PRR", CommentKind.REVIEW_COMMENT: "PRRC"}
 _COMMENT_TYPES = {
@@ -56,7 +22,12 @@ _COMMENT_TYPES = {
     CommentKind.REVIEW: "PullRequestReview",
     CommentKind.REVIEW_COMMENT: "PullRequestReviewComment",
 }
-_EVENT_TYPES = {"labeled": "LabeledEvent", "unlabeled": "UnlabeledEvent"}
+_EVENT_TYPES = {
+    "labeled": "LabeledEvent",
+    "unlabeled": "UnlabeledEvent",
+    "added_to_merge_queue": "AddedToMergeQueueEvent",
+    "removed_from_merge_queue": "RemovedFromMergeQueueEvent",
+}
 
 # the names of reactions → those of REST
 REACTIONS = {
@@ -77,28 +48,6 @@ MEMBERS = {
     "Actor": {"User", "Bot", "Mannequin", "Organization"},
     "PullRequestTimelineItems": set(_EVENT_TYPES.values()),
 }
-
-
-def _plain(read: Callable[[Any], Any]) -> Spec:
-    return Spec(lambda call, value, arguments: read(value))
-
-
-def _actor(read: Callable[[Any], str | None]) -> Spec:
-    return Spec(lambda call, value, arguments: find_actor(call, read(value)), "Actor")
-
-
-def find_actor(call: Call, login: str | None) -> Thing | None:
-    """Return an account, whose login is without `[bot]` in GraphQL, or None for a deleted account."""
-    if login is None or login == "ghost":
-        return None
-    account = call.hub.account(login)
-    name = login.removesuffix("[bot]") if account.type is UserType.BOT else login
-    return Thing(account.type.value, name)
-
-
-def require(call: Call, needs: str) -> None:
-    if not call.allows(needs):
-        raise FieldError("FORBIDDEN", "Resource not accessible by integration")
 
 
 def _repository(call: Call, value: Any, arguments: Arguments) -> Thing:
@@ -201,74 +150,83 @@ def _named(name: str | None) -> Thing | None:
     return None if name is None else Thing("Repository", name)
 
 
-_ACTOR = {"login": _plain(lambda login: login)}
+_ACTOR = {"login": plain(lambda login: login)}
 _COMMENT = {
-    "id": _plain(lambda comment: render.node(NODES[comment.kind], comment.id)),
-    "author": _actor(lambda comment: comment.author),
+    "id": plain(lambda comment: render.node(NODES[comment.kind], comment.id)),
+    "author": actor(lambda comment: comment.author),
     "authorAssociation": Spec(lambda call, comment, arguments: call.hub.association(comment.author)),
-    "body": _plain(lambda comment: comment.body or ""),
-    "createdAt": _plain(lambda comment: comment.created_at),
-    "updatedAt": _plain(lambda comment: comment.updated_at),
-    "lastEditedAt": _plain(lambda comment: comment.updated_at if comment.editor else None),
-    "editor": _actor(lambda comment: comment.editor),
+    "body": plain(lambda comment: comment.body or ""),
+    "createdAt": plain(lambda comment: comment.created_at),
+    "updatedAt": plain(lambda comment: comment.updated_at),
+    "lastEditedAt": plain(lambda comment: comment.updated_at if comment.editor else None),
+    "editor": actor(lambda comment: comment.editor),
 }
 _FULL_COMMENT = {
     **_COMMENT,
-    "fullDatabaseId": _plain(lambda comment: str(comment.id)),  # JSON has a BigInt as text
+    "fullDatabaseId": plain(lambda comment: str(comment.id)),  # JSON has a BigInt as text
     "url": Spec(_url),
     "reactionGroups": Spec(_reaction_groups, "ReactionGroup"),
 }
 
 
 _LABEL_EVENT = {
-    "actor": _actor(lambda entry: entry.actor),
-    "createdAt": _plain(lambda entry: entry.created_at),
+    "actor": actor(lambda entry: entry.actor),
+    "createdAt": plain(lambda entry: entry.created_at),
     "label": Spec(lambda call, entry, arguments: Thing("Label", entry.label), "Label"),
 }
 
 SCHEMA: dict[str, dict[str, Spec]] = {
+    "Mutation": queue.MUTATIONS,
+    "EnqueuePullRequestPayload": queue.PAYLOAD,
+    "DequeuePullRequestPayload": queue.PAYLOAD,
+    "MergeQueue": queue.QUEUE,
+    "MergeQueueEntry": queue.ENTRY,
+    "AddedToMergeQueueEvent": queue.ADDED,
+    "RemovedFromMergeQueueEvent": queue.REMOVED,
     "Query": {
         "repository": Spec(_repository, "Repository"),
         "nodes": Spec(_nodes, "Node"),
         "rateLimit": Spec(lambda call, value, arguments: Thing("RateLimit", value), "RateLimit"),
     },
     "RateLimit": {
-        name: _plain(itemgetter(name))
+        name: plain(itemgetter(name))
         for name in ("cost", "limit", "nodeCount", "remaining", "resetAt", "used")
     },
     "Repository": {
-        "nameWithOwner": _plain(lambda name: name),
+        "nameWithOwner": plain(lambda name: name),
         "pullRequest": Spec(_pull, "PullRequest"),
+        "mergeQueue": Spec(queue.read_queue, "MergeQueue"),
     },
     "PullRequest": {
-        "id": _plain(lambda pull: render.node("PR", pull.id)),
-        "number": _plain(lambda pull: pull.number),
-        "title": _plain(lambda pull: pull.title),
-        "body": _plain(lambda pull: pull.body or ""),
-        "author": _actor(lambda pull: pull.author),
-        "state": _plain(_state),
-        "isDraft": _plain(lambda pull: pull.draft),
+        **queue.PULL,
+        "id": plain(lambda pull: render.node("PR", pull.id)),
+        "number": plain(lambda pull: pull.number),
+        "title": plain(lambda pull: pull.title),
+        "body": plain(lambda pull: pull.body or ""),
+        "author": actor(lambda pull: pull.author),
+        "state": plain(_state),
+        "isDraft": plain(lambda pull: pull.draft),
         "mergeable": Spec(_mergeable),
-        "baseRefName": _plain(lambda pull: pull.base_ref),
-        "baseRefOid": _plain(lambda pull: pull.base_sha),
-        "headRefName": _plain(lambda pull: pull.head_ref),
-        "headRefOid": _plain(lambda pull: pull.head_sha),
+        "baseRefName": plain(lambda pull: pull.base_ref),
+        "baseRefOid": plain(lambda pull: pull.base_sha),
+        "headRefName": plain(lambda pull: pull.head_ref),
+        "headRefOid": plain(lambda pull: pull.head_sha),
         "headRepository": Spec(lambda call, pull, arguments: _named(pull.head_repository), "Repository"),
         "baseRepository": Spec(lambda call, pull, arguments: _named(call.hub.repository), "Repository"),
         "changedFiles": Spec(
             lambda call, pull, arguments: len(call.hub.git.changes(call.hub.find_base(pull), pull.head_sha))
         ),
-        "createdAt": _plain(lambda pull: pull.created_at),
-        "updatedAt": _plain(lambda pull: pull.updated_at),
-        "closedAt": _plain(lambda pull: pull.closed_at),
+        "createdAt": plain(lambda pull: pull.created_at),
+        "updatedAt": plain(lambda pull: pull.updated_at),
+        "closedAt": plain(lambda pull: pull.closed_at),
         "labels": Spec(_labels, "Label", pages=True),
         "comments": Spec(_comments, "IssueComment", pages=True),
         "commits": Spec(_commits, "PullRequestCommit", pages=True),
         "timelineItems": Spec(_timeline, "PullRequestTimelineItems", pages=True),
     },
-    "Label": {"name": _plain(lambda name: name)},
+    "Label": {"name": plain(lambda name: name)},
     "PullRequestCommit": {"commit": Spec(lambda call, sha, arguments: Thing("Commit", sha), "Commit")},
-    "Commit": {"oid": _plain(lambda sha: sha), "status": Spec(_status, "Status")},
+    "Commit": {"oid": plain(lambda sha: sha), "status": Spec(_status, "Status")},
     "Status": {
         "contexts": Spec(
             lambda call, statuses, arguments: [Thing("StatusContext", status) for status in statuses],
@@ -276,26 +234,24 @@ SCHEMA: dict[str, dict[str, Spec]] = {
         )
     },
     "StatusContext": {
-        "context": _plain(lambda status: status.context),
-        "state": _plain(lambda status: status.state.upper()),
-        "description": _plain(lambda status: status.description),
-        "targetUrl": _plain(lambda status: status.target_url),
-        "creator": _actor(lambda status: status.creator),
-        "createdAt": _plain(lambda status: status.created_at),
+        "context": plain(lambda status: status.context),
+        "state": plain(lambda status: status.state.upper()),
+        "description": plain(lambda status: status.description),
+        "targetUrl": plain(lambda status: status.target_url),
+        "creator": actor(lambda status: status.creator),
+        "createdAt": plain(lambda status: status.created_at),
     },
     "LabeledEvent": _LABEL_EVENT,
     "UnlabeledEvent": _LABEL_EVENT,
     **dict.fromkeys(_COMMENT_TYPES.values(), _FULL_COMMENT),
     **dict.fromkeys(MEMBERS["Actor"], _ACTOR),
-    "ReactionGroup": {
-        name: _plain(itemgetter(name)) for name in ("content", "createdAt", "viewerHasReacted")
-    },
+    "ReactionGroup": {name: plain(itemgetter(name)) for name in ("content", "createdAt", "viewerHasReacted")},
     "Node": {"id": _COMMENT["id"]},
     "Comment": _COMMENT,
     "Actor": _ACTOR,
     "PullRequestTimelineItems": {},
     "PageInfo": {
-        name: _plain(itemgetter(name))
+        name: plain(itemgetter(name))
         for name in ("hasNextPage", "hasPreviousPage", "startCursor", "endCursor")
     },
 }
@@ -307,7 +263,7 @@ def find_fields(kind: str) -> Mapping[str, Spec]:
     if item == kind:
         return SCHEMA[kind]
     return {
-        "totalCount": _plain(lambda page: page["totalCount"]),
+        "totalCount": plain(lambda page: page["totalCount"]),
         "pageInfo": Spec(lambda call, page, arguments: Thing("PageInfo", page["pageInfo"]), "PageInfo"),
         "nodes": Spec(lambda call, page, arguments: page["nodes"], item),
     }

@@ -1,7 +1,18 @@
 """Render the hub's state as GitHub's JSON."""
 
-from infx.hub.render.actions import artifact, job, run
-from infx.hub.render.base import Json, account, address, known_account, label, node, page, repository
+from infx.hub.render.actions import artifact, check_run, job, run, workflow
+from infx.hub.render.base import (
+    Json,
+    account,
+    address,
+    full_repository,
+    known_account,
+    label,
+    node,
+    page,
+    repository,
+)
+from infx.hub.render.branches import branch, check_policy, merge_group, protection, rules, ruleset
 from infx.hub.render.commits import changed_file, commit, git_commit, push, status
 from infx.hub.render.pulls import issue, pull, pull_summary, timeline_entry
 from infx.hub.render.talk import REACTIONS, issue_comment, reaction, review, review_comment, timeline_comment
@@ -12,16 +23,22 @@ __all__ = [
     "account",
     "address",
     "artifact",
+    "branch",
     "changed_file",
+    "check_policy",
+    "check_run",
     "commit",
+    "full_repository",
     "git_commit",
     "issue",
     "issue_comment",
     "job",
     "known_account",
     "label",
+    "merge_group",
     "node",
     "page",
+    "protection",
     "pull",
     "pull_summary",
     "push",
@@ -29,8 +46,11 @@ __all__ = [
     "repository",
     "review",
     "review_comment",
+    "rules",
+    "ruleset",
     "run",
     "status",
     "timeline_comment",
     "timeline_entry",
+    "workflow",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from infx.hub.render.base import Json, account, address, node, page, repository
+from infx.hub.rules import ACTIONS_APP
 from infx.hub.state import Artifact, Job, Run
 from infx.hub.world import World
 
@@ -101,6 +102,68 @@ def job(world: World, known: Job) -> Json:
         # on GitHub a waiting job has a time here, too
         "started_at": known.started_at or known.created_at,
         "completed_at": known.completed_at,
+    }
+
+
+def check_run(world: World, known: Job) -> Json:
+    """Render a job as the check run that GitHub Actions makes for it."""
+    source = world.state.runs[known.run]
+    url = address(world, "check-runs", known.id)
+    details = page(world, "actions", "runs", known.run, "job", known.id)
+    output = dict.fromkeys(("title", "summary", "text"), None)
+    return {
+        "id": known.id,
+        "node_id": node("CR", known.id),
+        "external_id": str(known.id),
+        "head_sha": source.head_sha,
+        "name": known.name,
+        "status": known.status,
+        "conclusion": known.conclusion,
+        "url": url,
+        "html_url": details,
+        "details_url": details,
+        "started_at": known.started_at or known.created_at,
+        "completed_at": known.completed_at,
+        "output": {**output, "annotations_count": 0, "annotations_url": f"{url}/annotations"},
+        "check_suite": {"id": known.run},
+        "app": _actions_app(world),
+        "pull_requests": [_pull(world, number) for number in source.pulls],
+    }
+
+
+def _actions_app(world: World) -> Json:
+    return {
+        "id": ACTIONS_APP,
+        "node_id": node("A", ACTIONS_APP),
+        "slug": "github-actions",
+        "owner": account(world, "github"),
+        "name": "GitHub Actions",
+        "description": None,
+        "external_url": "https://help.github.com/en/actions",
+        "html_url": f"{world.web}/apps/github-actions",
+        "created_at": "2018-07-30T09:30:17Z",
+        "updated_at": "2018-07-30T09:30:17Z",
+        "permissions": {"checks": "write", "contents": "read"},
+        "events": [],
+    }
+
+
+def workflow(world: World, name: str, title: str) -> Json:
+    """Render a workflow file of the default branch. title: the name that the file gives the workflow."""
+    number = world.state.workflows.index(name) + 500
+    url = address(world, "actions", "workflows", number)
+    path = f".github/workflows/{name}"
+    return {
+        "id": number,
+        "node_id": node("W", number),
+        "name": title,
+        "path": path,
+        "state": "active",
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z",
+        "url": url,
+        "html_url": page(world, "blob", world.branch, path),
+        "badge_url": page(world, "workflows", title, "badge.svg"),
     }
 
 

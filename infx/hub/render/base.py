@@ -153,6 +153,20 @@ def repository(world: World, full_name: str) -> Json:
     }
 
 
+def full_repository(world: World, *, with_settings: bool) -> Json:
+    """Render the repository as `GET /repos` does. with_settings: also what only people who may push see."""
+    methods = world.state.methods
+    settings = {
+        "allow_merge_commit": "merge" in methods,
+        "allow_squash_merge": "squash" in methods,
+        "allow_rebase_merge": "rebase" in methods,
+        "allow_auto_merge": False,
+        "allow_update_branch": False,
+        "delete_branch_on_merge": False,
+    }
+    return {**repository(world, world.repository), **(settings if with_settings else {})}
+
+
 def label(world: World, known: Label) -> Json:
     return {
         "id": known.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from infx.hub import render
@@ -10,6 +11,7 @@ from infx.hub.refusal import Refused, refuse_field
 from infx.hub.router import Call, Field, paginate, route
 from infx.hub.routes.pulls import REPO
 from infx.hub.runs import WORKFLOWS
+from infx.hub.service import Service
 from infx.hub.state import Artifact, Run
 
 MOST_RUNS = 1000  # in a filtered list
@@ -32,6 +34,24 @@ def _find_workflow(call: Call) -> str:
     if name in hub.state.workflows or hub.git.file(hub.branch, f"{WORKFLOWS}{name}"):
         return name
     raise Refused(404, "Not Found")
+
+
+@route("GET", f"{REPO}/actions/workflows", needs="actions=read")
+def list_workflows(call: Call) -> Answer:
+    """List the workflow files of the default branch."""
+    names = call.hub.find_workflows()
+    return paginate(call, names, key="workflows", render=_show_workflow)
+
+
+@route("GET", f"{REPO}/actions/workflows/{{workflow}}", needs="actions=read")
+def get_workflow(call: Call) -> Answer:
+    name = _find_workflow(call)
+    call.hub.find_workflows()  # registers the files
+    return Answer(data=_show_workflow(call.hub, name))
+
+
+def _show_workflow(hub: Service, name: str) -> render.Json:
+    return render.workflow(hub, name, hub.workflow_title(name))
 
 
 @route("GET", f"{REPO}/actions/runs", needs="actions=read")
@@ -156,3 +176,24 @@ def dispatch_workflow(call: Call) -> Answer:
         return Answer(status=204)
     shown = render.run(call.hub, run)
     return Answer(data={"workflow_run_id": run.id, "run_url": shown["url"], "html_url": shown["html_url"]})
+
+
+MOST_KEYS, LARGEST_PAYLOAD = 10, 65_535  # of a repository_dispatch
+
+
+@route(
+    "POST",
+    f"{REPO}/dispatches",
+    needs="contents=write",
+    fields={
+        "event_type": Field(is_required=True, longest=100),
+        "client_payload": Field(kind=dict, longest=MOST_KEYS),
+    },
+)
+def dispatch_repository(call: Call) -> Answer:
+    """Emit `repository_dispatch`, which starts runs also for a workflow's token."""
+    payload = call.body.get("client_payload", {})
+    if len(json.dumps(payload)) > LARGEST_PAYLOAD:
+        raise refuse_field("client_payload is too large.", field="client_payload")
+    call.hub.dispatch_repository(call.body["event_type"], payload, by=call.login)
+    return Answer(status=204)

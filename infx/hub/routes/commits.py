@@ -10,6 +10,7 @@ from infx.hub.exchange import Answer
 from infx.hub.refusal import Refused, refuse_field
 from infx.hub.router import Call, Field, paginate, route
 from infx.hub.routes.pulls import REPO
+from infx.hub.rules import ACTIONS_APP
 
 LONGEST_DESCRIPTION = 140
 LONGEST_CONTEXT = 255
@@ -165,6 +166,22 @@ def list_statuses(call: Call) -> Answer:
     sha = _resolve(call, call.arguments["ref"])
     statuses = [status for status in call.hub.state.statuses if status.sha == sha]
     return paginate(call, sorted(statuses, key=lambda status: -status.id), render=render.status)
+
+
+@route("GET", f"{REPO}/commits/{{ref}}/check-runs", needs="checks=read")
+def list_check_runs(call: Call) -> Answer:
+    """List the check runs of a commit, which are the jobs of its runs: of a name and run the newest."""
+    query = call.query
+    jobs = call.hub.find_check_runs(
+        _resolve(call, call.arguments["ref"]), every=query.get("filter", "latest") == "all"
+    )
+    shown = [
+        job
+        for job in jobs
+        if query.get("check_name") in {None, job.name} and query.get("status") in {None, job.status}
+        if query.get("app_id") in {None, str(ACTIONS_APP)}
+    ]
+    return paginate(call, shown, key="check_runs", render=render.check_run)
 
 
 @route(

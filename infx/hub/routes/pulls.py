@@ -162,9 +162,12 @@ def list_pulls_of_commit(call: Call) -> Answer:
     },
 )
 def merge_pull(call: Call) -> Answer:
-    body = call.body or {}
+    """Merge a pull request; an app must have `workflows: write` if the pull request changes workflow files."""
+    body, pull = call.body or {}, find_pull(call)
+    if not call.allows("workflows=write"):
+        call.hub.check_workflow_files(call.hub.find_base(pull), pull.head_sha)
     sha = call.hub.merge_pull(
-        find_pull(call).number,
+        pull.number,
         by=call.login,
         method=body.get("merge_method", "merge"),
         sha=body.get("sha"),
@@ -172,6 +175,13 @@ def merge_pull(call: Call) -> Answer:
         message=body.get("commit_message"),
     )
     return Answer(data={"sha": sha, "merged": True, "message": "Pull Request successfully merged"})
+
+
+@route("GET", f"{REPO}/pulls/{{number:int}}/merge", needs=READ)
+def is_merged(call: Call) -> Answer:
+    if find_pull(call).merged_at is None:
+        raise Refused(404, "Not Found")
+    return Answer(status=204)
 
 
 @route("GET", f"{REPO}/issues/{{number:int}}/labels", needs=EITHER_READ)
