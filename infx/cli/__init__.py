@@ -31,6 +31,10 @@ COMMANDS = {
     ),
     "results": ("infx.cli.results:results", "Collect the results of a sweep, and show them."),
     "reuse": ("infx.cli.reuse:reuse", "Reuse a finished sweep for a merge."),
+    "publish": (
+        "infx.cli.publish:publish",
+        "Deliver the results of merges: store them, and tell the policy's target.",
+    ),
     "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
     "reconcile": (
         "infx.cli.reconcile:reconcile",

@@ -91,10 +91,13 @@ class Handover:
     Attributes:
         repository: `owner/name`.
         run: the run that has read the artifacts, and that holds the merges' changelog entries; None outside Actions.
+        base, head: the commits between which the changelog gained the entries; empty without a merge.
     """
 
     repository: str
     run: int | None
+    base: str
+    head: str
     merges: tuple[ValidatedMerge, ...]
 
 

@@ -18,7 +18,9 @@ from infx.policy.results import ResultRules
 from infx.publish.handover import ValidatedRow
 from infx.records import record
 from infx.results.artifact import ReadArtifact
-from infx.results.collect import Collection, list_problems
+from infx.results.collect import CollectedPoint, Collection, list_problems
+from infx.results.row import RowFaultError
+from infx.results.series import identify_series
 from infx.reuse.validate import collect_source
 from infx.reuse.with_plan import judge_with_plan
 
@@ -112,13 +114,24 @@ def validate_results(
         problems += [_describe_missing(row_id) for row_id in selection.missing]
     if not selection.measured:
         problems.append(_describe_empty())
-    rows = tuple(
-        _make_row(point.id, point.values, selection.measured[point.id])
-        for point in collection.points
-        if point.id in selection.measured
-    )
+    points = [point for point in collection.points if point.id in selection.measured]
+    problems += [problem for point in points if (problem := _check_series(point))]
+    rows = tuple(_make_row(point.id, point.values, selection.measured[point.id]) for point in points)
     accuracy = sum(row_id in selection.measured for row_id, _ in collection.evals)
     return ValidatedResults(rows=rows, accuracy=accuracy, problems=tuple(problems))
+
+
+def _check_series(point: CollectedPoint) -> Problem | None:
+    """Return why a result cannot be stored, or None."""
+    try:
+        identify_series(point.values)
+    except RowFaultError as error:
+        return Problem(
+            rule="publish-unreadable",
+            message=f"The result of row {point.id} belongs to no series: {'; '.join(error.faults)[:1000]}.",
+            hint="Correct the script that writes the result, and run the row again.",
+        )
+    return None
 
 
 def _limit(collection: Collection, ids: Set[str]) -> Collection:
