@@ -138,8 +138,13 @@ class Publisher:
             hint = "Give the job a token of an App or a person that may write contents there."
             words = f"{stored} The event was not sent: {why}. {hint}"
             return self._report(merge, words, is_good=False)
-        if problem := self._announce(merge, event, delivery):
-            return self._report(merge, f"{stored} {problem}", is_good=False)
+        announced = self._announce(merge, event)
+        if announced.state is DeliveryState.DONE:  # the announcement came later, and would hide the success
+            self._finish(merge, event)
+            return self._report(merge, f"{stored} Another run has sent the event.")
+        if announced.claim != self.claim and delivery.state is not DeliveryState.SENDING:
+            decision = make_unknown(announced.key, announced.claim)
+            return self._report(merge, f"{stored} But {decision.words}. {decision.fix}", is_good=False)
         self._send(merge, event, self.target)
         self._finish(merge, event)
         return self._report(
@@ -174,8 +179,8 @@ class Publisher:
             f"{change.unchanged:,} as before."
         )
 
-    def _announce(self, merge: ValidatedMerge, event: TargetEvent, delivery: Delivery) -> str | None:
-        """Announce that the event is about to be sent. Return why another run may be sending it, as sentences."""
+    def _announce(self, merge: ValidatedMerge, event: TargetEvent) -> Delivery:
+        """Announce that the event is about to be sent, and return the state: another run may have been faster."""
         self._set(
             merge.sha,
             StatusState.PENDING,
@@ -183,13 +188,7 @@ class Publisher:
             self.claim,
             look=lambda: self._find_claim(merge),
         )
-        if delivery.state is DeliveryState.SENDING:
-            return None  # sent again by a person's decision
-        now = self._read(merge)
-        if now.state is DeliveryState.SENDING and now.claim == self.claim:
-            return None
-        decision = make_unknown(now.key, now.claim)
-        return f"But {decision.words}. {decision.fix}"
+        return self._read(merge)
 
     def _find_claim(self, merge: ValidatedMerge) -> CommitStatus | None:
         """Return the announcement of this attempt, if GitHub has it although its answer was lost."""

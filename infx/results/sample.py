@@ -81,9 +81,7 @@ def _make_layout(environ: Mapping[str, str]) -> dict[str, Any]:
     return layout
 
 
-def _make_engine(
-    environ: Mapping[str, str], prefix: str, key: str, names: tuple[str, str]
-) -> dict[str, Any]:
+def _make_engine(environ: Mapping[str, str], prefix: str, key: str, names: tuple[str, str]) -> dict[str, Any]:
     sizes = {"tp": "TP", "pp": "PP_SIZE", "dcp_size": "DCP_SIZE", "pcp_size": "PCP_SIZE", "ep": names[0]}
     engine: dict[str, Any] = {
         f"{key}{name}": int(environ[f"{prefix}{variable}"])

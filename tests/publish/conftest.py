@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.publish.world import Publishing, open_publishing
+from tests.publish.world import Publishing, prepare
 
 
 @pytest.fixture
-def publishing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Publishing]:
-    monkeypatch.setattr("infx.cli.github.wait", lambda seconds: None)
-    with open_publishing(tmp_path) as made:
-        monkeypatch.setattr("infx.cli.publish_jobs.open_results", lambda policy: made.store)
+def publishing(tmp_path: Path) -> Iterator[Publishing]:
+    with prepare(tmp_path) as made:
         yield made

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from infx.bench.uploads import artifact_name
 from infx.hub.state import Run, Status
 from infx.matrix.environment import project_job
@@ -148,4 +150,13 @@ def open_publishing(folder: Path) -> Iterator[Publishing]:
             target_token=world.hub.app_token("publisher[bot]", contents="write"),
         )
         publishing.follow()
+        yield publishing
+
+
+@contextmanager
+def prepare(folder: Path) -> Iterator[Publishing]:
+    """Open a world whose commands never wait, and store into its store."""
+    with pytest.MonkeyPatch.context() as patch, open_publishing(folder) as publishing:
+        patch.setattr("infx.cli.github.wait", lambda seconds: None)
+        patch.setattr("infx.cli.publish_jobs.open_results", lambda policy: publishing.store)
         yield publishing
