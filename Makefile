@@ -38,7 +38,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 lock: .venv/dev
 	@$(COMPILE) --group build pyproject.toml --output-file requirements/run.txt
 	@$(COMPILE) --no-emit-package rich --no-emit-package pygments pyproject.toml --output-file requirements/actions.txt
-	@$(COMPILE) --group build --group dev pyproject.toml --output-file requirements/dev.txt
+	@$(COMPILE) --extra sql --group build --group dev pyproject.toml --output-file requirements/dev.txt
 	@$(COMPILE) --group uv --output-file requirements/uv.txt
 
 clean:

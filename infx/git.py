@@ -137,6 +137,8 @@ class Git:
     """A repository, identified by any folder inside it."""
 
     directory: Path
+    # environment variables of every call; `GIT_DIR` names a repository whatever the caller's environment says
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     # SHAs of commits that the repository is known to contain
     _known: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
@@ -167,7 +169,7 @@ class Git:
                 input=stdin,
                 stdin=subprocess.DEVNULL if stdin is None else None,
                 capture_output=True,
-                env={**_environment(), **(env or {})},
+                env={**_environment(), **self.variables, **(env or {})},
                 check=False,
             )
         except OSError as error:
@@ -305,6 +307,25 @@ class Git:
                 self._refuse_lost(commit, path)
         return contents
 
+    def list_blobs(self, revision: str) -> dict[str, str]:
+        """Return path → object id of every file at a revision."""
+        text = self.run("ls-tree", "-r", "-z", "--full-tree", self.commit(revision))
+        entries = (os.fsdecode(entry).split("\t", 1) for entry in text.split(b"\0") if entry)
+        return {path: about.split(" ")[2] for about, path in entries}
+
+    def list_objects(self) -> set[str]:
+        """Return the ids of all objects in the repository, without those that a partial clone left out."""
+        check = ("--batch-all-objects", "--batch-check=%(objectname)", "--unordered")
+        return set(self.run("cat-file", *check).decode().split())
+
+    def read_blobs(self, ids: Sequence[str]) -> list[bytes]:
+        """Read contents by their object ids with one process. Raises CorruptRepositoryError if one is missing."""
+        stdin = "".join(f"{name}\n" for name in ids).encode()
+        contents = _split_batch(self.run("cat-file", "--batch", stdin=stdin), ids)
+        if None in contents:
+            raise CorruptRepositoryError("The repository is damaged: an object is missing.", hint=_FSCK)
+        return [content for content in contents if content is not None]
+
     def read_skipped(self, path: str) -> bytes | None:
         """Read a file that a sparse checkout leaves out, from the index; None for any other file."""
         listed = self.run("--literal-pathspecs", "ls-files", "-t", "-z", "--", path)
@@ -319,12 +340,20 @@ class Git:
                 raise PartialCloneError(f"The clone is partial: {fault}.", hint=_WHOLE)
             raise CorruptRepositoryError(f"The repository is damaged: {fault}.", hint=_FSCK)
 
-    def fetch(self, remote: str, *refspecs: str, token: str | None = None, deepens: bool = False) -> None:
+    def fetch(
+        self,
+        remote: str,
+        *refspecs: str,
+        token: str | None = None,
+        deepens: bool = False,
+        only_tip: bool = False,
+    ) -> None:
         """Fetch refs of a remote, overwriting local refs; delete local refs of a pattern that the remote lacks.
 
         Args:
             token: for GitHub over https, passed only through the environment.
             deepens: fetch the history that this shallow clone lacks; git refuses it in a clone that is not shallow.
+            only_tip: fetch a single commit without the contents of its files. It makes the clone shallow and partial.
         """
         options = (
             "--quiet",
@@ -335,7 +364,7 @@ class Git:
             "--no-write-fetch-head",
             "--no-recurse-submodules",
         )
-        depth = ("--unshallow",) if deepens else ()
+        depth = ("--unshallow",) if deepens else ("--depth=1", "--filter=blob:none") if only_tip else ()
         self.run("fetch", *options, *depth, "--end-of-options", remote, *refspecs, env=_credentials(token))
 
     def remote_refs(self, remote: str, pattern: str, *, token: str | None = None) -> dict[str, str]:

@@ -7,7 +7,7 @@ image and the recipe's fingerprint are not part of it: a new image is measured t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -229,16 +229,6 @@ def make_row(
 
 
 Newest = Mapping[str, Mapping[int, StoredRow]]  # series' key → concurrency → its newest row
-
-
-def pick_newest(rows: Iterable[StoredRow]) -> dict[str, dict[int, StoredRow]]:
-    """Return the newest row of each series and concurrency."""
-    newest: dict[str, dict[int, StoredRow]] = {}
-    for row in rows:
-        points = newest.setdefault(row.series, {})
-        if row.conc not in points or row.age > points[row.conc].age:
-            points[row.conc] = row
-    return newest
 
 
 @record

@@ -1,4 +1,4 @@
-"""Combine a publication with what a store has."""
+"""Combine publications, rows and withdrawals: the rules that all stores share."""
 
 from __future__ import annotations
 
@@ -6,47 +6,59 @@ from collections.abc import Collection, Iterable, Mapping
 
 from infx.records import replace
 from infx.results.series import Publication, PublicationSummary, StoredRow, Withdrawal
+from infx.store.lines import PublishedRow, dump_row
 from infx.store.port import StoreChange
 
 
-def merge_rows(stored: Publication | None, new: Publication) -> tuple[Publication, StoreChange]:
-    """Return the publication to store, and what changes. A repeated publication keeps the instant of the first."""
-    old = {row.key: row for row in stored.rows} if stored else {}
-    rows = {row.key: row for row in new.rows}
-    change = StoreChange(
-        added=len(rows.keys() - old.keys()),
-        replaced=sum(key in old and old[key] != row for key, row in rows.items()),
-        unchanged=sum(old.get(key) == row for key, row in rows.items()),
+def count_changes(stored: Iterable[StoredRow], new: Iterable[StoredRow]) -> StoreChange:
+    """Return what a publication changes in the stored rows of the same publication."""
+    # Texts are compared, because Python takes 1, 1.0 and True for equal.
+    old = {row.key: dump_row(row) for row in stored}
+    keys = {row.key: dump_row(row) for row in new}
+    return StoreChange(
+        added=sum(key not in old for key in keys),
+        replaced=sum(key in old and old[key] != line for key, line in keys.items()),
+        unchanged=sum(old.get(key) == line for key, line in keys.items()),
     )
-    merged = tuple(row for _, row in sorted({**old, **rows}.items()))
-    return replace(new, rows=merged, published_at=stored.published_at if stored else new.published_at), change
 
 
-def is_baseline(publication_run: int, row: StoredRow, withdrawn: Collection[int]) -> bool:
-    """Return whether a row of a publication may be compared with."""
-    return publication_run not in withdrawn and row.run not in withdrawn
+def merge_publications(stored: Publication | None, new: Publication) -> Publication:
+    """Return the publication to store, with sorted rows; it keeps the instant of the first of repeated calls."""
+    rows = {row.key: row for row in (*(stored.rows if stored else ()), *new.rows)}
+    published_at = stored.published_at if stored else new.published_at
+    return replace(new, rows=tuple(row for _, row in sorted(rows.items())), published_at=published_at)
 
 
-def summarize(
-    publications: Iterable[Publication], withdrawals: Mapping[int, Withdrawal]
-) -> tuple[PublicationSummary, ...]:
-    """Return the publications without their rows, newest first."""
-    summaries = [
-        PublicationSummary(
-            run=publication.run,
-            attempt=publication.attempt,
-            commit=publication.commit,
-            origin=publication.origin,
-            published_at=publication.published_at,
-            row_count=len(publication.rows),
-            withdrawal=withdrawals.get(publication.run),
-        )
-        for publication in publications
-    ]
-    return sort_summaries(summaries)
+def is_baseline(published: PublishedRow, withdrawn: Collection[int]) -> bool:
+    """Return whether a row may be compared with: neither its publication nor its measurement was withdrawn."""
+    return published.publication[0] not in withdrawn and published.row.run not in withdrawn
+
+
+def pick_newest(rows: Iterable[PublishedRow]) -> dict[str, dict[int, PublishedRow]]:
+    """Return series → concurrency → the newest row."""
+    newest: dict[str, dict[int, PublishedRow]] = {}
+    for row in rows:
+        points = newest.setdefault(row.row.series, {})
+        previous = points.get(row.row.conc)
+        if previous is None or row.age > previous.age:
+            points[row.row.conc] = row
+    return newest
+
+
+def summarize(publication: Publication, withdrawals: Mapping[int, Withdrawal]) -> PublicationSummary:
+    return PublicationSummary(
+        run=publication.run,
+        attempt=publication.attempt,
+        commit=publication.commit,
+        origin=publication.origin,
+        published_at=publication.published_at,
+        row_count=len(publication.rows),
+        withdrawal=withdrawals.get(publication.run),
+    )
 
 
 def sort_summaries(summaries: Iterable[PublicationSummary]) -> tuple[PublicationSummary, ...]:
+    """Sort the newest first."""
     return tuple(
         sorted(summaries, key=lambda item: (item.published_at, item.run, item.attempt), reverse=True)
     )

@@ -57,7 +57,7 @@ class ResultStore(Protocol):
     def publish(self, publication: Publication) -> StoreChange:
         """Store a publication; its rows replace stored rows of the same publication and key.
 
-        Raises WithdrawnRunError if the run was withdrawn, and ValueError for values that are not JSON.
+        Raises WithdrawnRunError if the run was withdrawn, and InvalidPublicationError (`lines`) for a value that is not JSON.
         """
         ...
 
