@@ -17,7 +17,7 @@ from infx.workflows.model import ActionFile, Workflow, WorkflowJob, WorkflowStep
 
 _BODY, _BODY_BEFORE_EDIT = "github.event.comment.body", "github.event.changes.body.from"
 # A workflow that uses one of infx's actions repeats values of the policy.
-_ACTIONS = ("approve", "changelog", "gate", "plan", "reconcile", "results", "row", "rows", "signoff")
+_ACTIONS = ("approve", "changelog", "gate", "plan", "publish", "reconcile", "results", "row", "rows", "signoff")
 
 
 def find_label_literals(file: Workflow | ActionFile, policy: Policy) -> Iterator[Finding[Path]]:
