@@ -11,6 +11,7 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
+from infx.cli.group import LazyGroup
 from infx.cli.options import OutputPath, examples, format_option, policy_option
 from infx.cli.plan_folder import read_all_jobs, read_follow_up
 from infx.cli.report import print_text
@@ -24,7 +25,18 @@ if TYPE_CHECKING:
     from infx.results.collect import Collection
 
 
-@click.group()
+@click.group(
+    cls=LazyGroup,
+    commands_by_name={
+        "collect": ("infx.cli.results:collect", "Compare artifacts with the plan, and keep the good rows."),
+        "report": ("infx.cli.results:report", "Print the run's summary as Markdown."),
+        "publications": ("infx.cli.results_store:publications", "List the published runs."),
+        "withdraw": (
+            "infx.cli.results_store:withdraw",
+            "Withdraw a run, so that no result is compared with its rows.",
+        ),
+    },
+)
 def results() -> None:
     """Collect the results of a sweep, and show them."""
 
@@ -45,7 +57,7 @@ _run = click.option(
 
 
 @examples("infx results collect --plan sweep-plan --artifacts artifacts --out results")
-@results.command()
+@click.command()
 @_plan
 @_artifacts
 @_run
@@ -87,7 +99,7 @@ def collect(
 
 
 @examples("infx results report --plan sweep-plan --artifacts artifacts")
-@results.command()
+@click.command()
 @_plan
 @_artifacts
 @_run

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-UNPRIVILEGED = "nobody"  # Postgres refuses to run as root
+UNPRIVILEGED = "daemon"  # Postgres refuses to run as root
 
 
 class NoPostgresError(Exception):
