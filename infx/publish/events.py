@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from infx.model import Comment, Run
 from infx.policy.publish import PublishPolicy
 from infx.publish.delivery import make_key
 from infx.publish.handover import ValidatedMerge
@@ -43,3 +44,20 @@ def make_merge_event(
     }
     name = policy.events.agentic if merge.is_agentic else policy.events.throughput
     return TargetEvent(target=policy.target, name=name, key=key, payload=payload)
+
+
+def make_stage_event(comment: Comment, run: Run, policy: PublishPolicy, repository: str) -> TargetEvent:
+    """Return the event that shows a finished sweep on the staging site, which the policy must name."""
+    assert policy.stage.target is not None, "decided before"
+    key = make_key(repository, policy.stage.target, (comment.id, run.id, run.attempt))
+    payload = {
+        "source-repository": repository,
+        "pr-number": str(comment.pull_number),
+        "run-id": str(run.id),
+        "run-attempt": str(run.attempt),
+        "run-date": run.created_at.date().isoformat(),
+        "requested-by": comment.author.login,
+        "comment-id": str(comment.id),
+        "key": key,
+    }
+    return TargetEvent(target=policy.stage.target, name=policy.stage.event, key=key, payload=payload)

@@ -17,7 +17,18 @@ from infx.workflows.model import ActionFile, Workflow, WorkflowJob, WorkflowStep
 
 _BODY, _BODY_BEFORE_EDIT = "github.event.comment.body", "github.event.changes.body.from"
 # A workflow that uses one of infx's actions repeats values of the policy.
-_ACTIONS = ("approve", "changelog", "gate", "plan", "publish", "reconcile", "results", "row", "rows", "signoff")
+_ACTIONS = (
+    "approve",
+    "changelog",
+    "gate",
+    "plan",
+    "publish",
+    "reconcile",
+    "results",
+    "row",
+    "rows",
+    "signoff",
+)
 
 
 def find_label_literals(file: Workflow | ActionFile, policy: Policy) -> Iterator[Finding[Path]]:
@@ -155,6 +166,8 @@ def _compare_words(
 ) -> Iterator[tuple[Path, str]]:
     """Yield words of the policy that do not start a job, and words that start it but are not in the policy."""
     words = {policy.sweep.approve_command: "sweep.approve-command"} if step.uses_infx("approve") else {}
+    if step.uses_infx("stage"):
+        words = {policy.publish.stage.command: "publish.stage.command"}
     if step.uses_infx("signoff"):
         keys = {policy.signoff.settle_command: "signoff.settle-command"}
         keys |= dict.fromkeys(policy.reuse.commands, "reuse.commands")
