@@ -454,7 +454,10 @@ class Git:
         return sha, tuple(parents)
 
     def recent_changes(self, revision: str, path: str, since: datetime) -> list[tuple[str, datetime]]:
-        """Return the commits along first parents that changed a file since a time, newest first, and their times."""
+        """Return the commits along first parents that changed a file since a time, newest first, and their times.
+
+        The first commit of a history is left out.
+        """
         options = (
             "--first-parent",
             "--timestamp",
