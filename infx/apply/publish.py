@@ -211,7 +211,7 @@ class Publisher:
     def _finish(self, merge: ValidatedMerge, event: TargetEvent | None) -> None:
         rows = count(len(merge.rows), "result")
         part = f", incomplete: {merge.coverage}" if merge.coverage else ""
-        sent = f"; {event.target} was told ({event.key})" if event else ""
+        sent = f"; {event.target} got the event ({event.key})" if event else ""
         text = f"Published {rows} of run {merge.run}{sent}{part}"
         self._set(merge.sha, StatusState.SUCCESS, self._fit(text), merge.run_url)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from infx.errors import InfxError
     from infx.gather.clone import GitClone
     from infx.github.api import GitHub
-    from infx.publish.facts import Merge
+    from infx.publish.facts import PushedMerge
     from infx.publish.handover import Handover
     from infx.store.port import ResultStore
 
@@ -83,7 +83,7 @@ def _open_clone(policy: Policy, github: GitHub) -> GitClone:
 
 def _find_merges(
     receive: Receive, sha: str | None, policy: Policy, github: GitHub, clone: GitClone
-) -> tuple[Sequence[Merge], str]:
+) -> tuple[Sequence[PushedMerge], str]:
     """Return the merges, oldest first, and the newest commit of their push."""
     from infx.gate.event import EventName
     from infx.gather.merges import MergeFinder
@@ -158,7 +158,7 @@ def make_publisher(handover: Handover, policy: Policy, github: GitHub, *, recove
     target = policy.publish.target
     if target is not None and handover.run is None:
         raise UsageError(
-            f"{target} reads the entries of a merge from the run that publishes, and this is not a run of a workflow.",
+            f"Only a run of a workflow can send an event to {target}, because the target reads the changelog's entries there.",
             hint=f"Run gh workflow run {policy.publish.workflow_file} -f sha=SHA instead.",
         )
     run, attempt = os.environ.get("GITHUB_RUN_ID", ""), os.environ.get("GITHUB_RUN_ATTEMPT", "1")

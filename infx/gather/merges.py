@@ -10,7 +10,7 @@ from infx.gather.clone import BASE
 from infx.git import Git
 from infx.model import PullSummary
 from infx.policy.model import Policy
-from infx.publish.facts import Merge
+from infx.publish.facts import PushedMerge
 
 MAX_PUSHED = 20  # commits of one push that are looked at
 
@@ -27,7 +27,7 @@ class MergeFinder:
     policy: Policy
     list_pulls: Callable[[str], Sequence[PullSummary]]
 
-    def find_pushed(self, after: str, before: str | None) -> list[Merge]:
+    def find_pushed(self, after: str, before: str | None) -> list[PushedMerge]:
         """Return the merges of a push that change the changelog, oldest first.
 
         Without `before`, only the merge that ends with `after` is returned; it may consist of several commits.
@@ -37,7 +37,7 @@ class MergeFinder:
             bool(before) and self.git.has_commit(before or "") and self.git.is_ancestor(before or "", after)
         )
         end = before if is_known else None
-        merges: list[Merge] = []
+        merges: list[PushedMerge] = []
         commit: str | None = after
         for _ in range(MAX_PUSHED):
             if commit is None or commit == end:
@@ -45,11 +45,11 @@ class MergeFinder:
             parent = self.git.first_parent(commit)
             number = None if parent == end and not merges else self._find_pull(commit)
             if merges and number is not None and number == merges[-1].pull:
-                merges[-1] = Merge(sha=merges[-1].sha, base=parent or "", pull=number)
+                merges[-1] = PushedMerge(sha=merges[-1].sha, base=parent or "", pull=number)
             elif merges and end is None:
                 return self._select(merges)
             else:
-                merges.append(Merge(sha=commit, base=parent or "", pull=number))
+                merges.append(PushedMerge(sha=commit, base=parent or "", pull=number))
             commit = parent
         raise UnavailableError(
             f"The push has more than {MAX_PUSHED} commits.", hint="Publish each merge with --sha."
@@ -69,7 +69,7 @@ class MergeFinder:
         pulls = [pull for pull in self.list_pulls(sha) if pull.base_ref == self.policy.base_branch]
         return pulls[0].number if len(pulls) == 1 else None
 
-    def _select(self, merges: Sequence[Merge]) -> list[Merge]:
+    def _select(self, merges: Sequence[PushedMerge]) -> list[PushedMerge]:
         """Return the merges that change the changelog, oldest first."""
         path = self.policy.changelog
         changed = []

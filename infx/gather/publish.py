@@ -14,7 +14,7 @@ from infx.errors import ProblemsError
 from infx.evidence.rows import FULL
 from infx.gate.event import Event, EventName
 from infx.gather.clone import GitClone
-from infx.gather.publish_source import SourceReader, SourceResults
+from infx.gather.publish_source import SourceReader, SourceValidator
 from infx.gather.reuse import ReuseGatherer, ReuseReader
 from infx.gather.reuse_clone import ReuseRevisions
 from infx.model import Artifact, CommitStatus, Job, Run, is_same_repository
@@ -26,7 +26,7 @@ from infx.publish.decide import (
     decide_early,
     decide_publication,
 )
-from infx.publish.facts import Merge, MergeFacts
+from infx.publish.facts import MergeFacts, PushedMerge
 from infx.publish.handover import ValidatedMerge
 from infx.publish.rows import ValidatedResults
 from infx.reuse.decide import decide_reuse
@@ -69,7 +69,7 @@ class MergeReader:
     policy: Policy
     clone: GitClone
     policy_path: str
-    merge: Merge
+    merge: PushedMerge
     tip: str
     recovers: bool = False
 
@@ -95,7 +95,7 @@ class MergeReader:
         decision = decide_publication(facts, self.policy, recovers=self.recovers)
         if decision.verdict is not PublishVerdict.PUBLISH or decision.run is None:
             return self._render(facts, decision)
-        reader = SourceResults(self.github, self.policy, self.revisions)
+        reader = SourceValidator(self.github, self.policy, self.revisions)
         source = reader.find_reused(decision.run, asked) if asked else reader.read_own(decision.run)
         results = reader.validate(source, facts.plan, is_whole=not decision.coverage)
         if results.is_valid:

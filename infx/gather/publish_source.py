@@ -46,7 +46,7 @@ class SourceRuns:
 
 
 @dataclass(frozen=True)
-class SourceResults:
+class SourceValidator:
     """Validates the results of a source run for a merge."""
 
     github: SourceReader

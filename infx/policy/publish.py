@@ -41,7 +41,7 @@ class PublishPolicy:
         events: names of the events.
         database_target: a field of the event of a merge with AgentX rows.
         stage: the command for a staging site.
-        target: `owner/name` of the repository that is told by `repository_dispatch`; None: results are only stored.
+        target: `owner/name` of the repository that gets a `repository_dispatch`; None: results are only stored.
     """
 
     context: str

@@ -11,7 +11,7 @@ from infx.reuse.decision import ReuseDecision
 
 
 @record
-class Merge:
+class PushedMerge:
     """A change of the base branch.
 
     Attributes:
@@ -37,7 +37,7 @@ class MergeFacts:
         sweep: the newest run of the sweep workflow that the push of the merge started; None if there is none.
     """
 
-    merge: Merge
+    merge: PushedMerge
     statuses: tuple[CommitStatus, ...] = ()
     entries: int = 0
     plan: MergePlan = field(default_factory=MergePlan)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from infx.gate.case import one_line
 from infx.gate.facts import read_labels
 from infx.model import Collaborator, Comment, LabelEvent, PullRequest, Run, is_same_repository
+from infx.phrases import join_some
 from infx.policy.model import Policy, SweepScope
 from infx.records import record
 from infx.results.collect import PLAN
@@ -18,6 +19,7 @@ from infx.reuse.source import PINNABLE, find_result_fault
 
 METADATA = "changelog-metadata"  # of a sweep by existing tools; infx's own sweeps have the plan
 MAX_DIGITS = 18
+SHOWN = 3  # runs that a sentence names
 
 
 class StageAnswer(StrEnum):
@@ -113,7 +115,7 @@ def decide_stage(facts: StageFacts, policy: Policy) -> StageDecision:
     if command.run_id is not None:
         why = faults[0] if faults else f"there is no run {command.run_id}"
         return StageDecision(answer=StageAnswer.REFUSED, words=f"The run cannot be shown: {why}.")
-    tail = f" ({'; '.join(faults[:3])})" if faults else ""
+    tail = f" ({join_some(faults, SHOWN, separator='; ')})" if faults else ""
     words = f"The pull request has no run that can be shown{tail}."
     return StageDecision(answer=StageAnswer.REFUSED, words=words)
 

@@ -53,14 +53,14 @@ def select_doubtful(
 def is_unpublished(delivery: Delivery, sweep: Run | None) -> bool:
     """Return whether the publication of a merge is started again.
 
-    A refusal is final until the merge's own sweep has ended anew; an event of unknown fate waits for a person.
+    A refusal is final until the merge's own sweep has ended again; an event of unknown fate waits for a person.
     """
     match delivery.state:
         case DeliveryState.NONE | DeliveryState.WAITING:
             return True
         case DeliveryState.FAILED:
-            told = delivery.status.created_at if delivery.status else None
-            return sweep is not None and told is not None and sweep.updated_at > told
+            published_at = delivery.status.created_at if delivery.status else None
+            return sweep is not None and published_at is not None and sweep.updated_at > published_at
         case _:
             return False
 

@@ -6,6 +6,10 @@ import json
 import re
 from typing import Any
 
+import pytest
+
+from infx.cli.publish_jobs import open_results
+from infx.store.open import open_store
 from tests.publish.world import OWN, Publishing
 
 
@@ -16,7 +20,7 @@ def reuse(publishing: Publishing, **more: Any) -> str:
     return publishing.merge()
 
 
-def test_a_reused_sweep_is_stored_and_told(publishing: Publishing) -> None:
+def test_a_reused_sweep_is_stored_and_sent(publishing: Publishing) -> None:
     sha = reuse(publishing)
     called = publishing.publish("--sha", sha)
     assert called.code == 0, called.err
@@ -34,7 +38,7 @@ def test_a_reused_sweep_is_stored_and_told(publishing: Publishing) -> None:
     assert (before.state, before.description) == ("pending", f"sending {key}")
     assert (newest.state, newest.description) == (
         "success",
-        f"Published 4 results of run {run.id}; acme/app was told ({key})",
+        f"Published 4 results of run {run.id}; acme/app got the event ({key})",
     )
 
 
@@ -119,7 +123,7 @@ def test_the_merge_s_own_sweep_is_awaited_and_published(publishing: Publishing) 
     run = publishing.world.hub.add_run(event="push", branch="main", head_sha=sha)
     called = publishing.publish("--sha", sha)
     assert (called.code, publishing.rows, publishing.sent) == (0, [], [])
-    assert f"run {run.id}, has not completed" in publishing.statuses(sha)[0].description
+    assert f"run {run.id}, has not completed" in str(publishing.statuses(sha)[0].description)
     for row in rows:
         publishing.world.add_row(run, row)
     publishing.upload(run, rows)
@@ -139,7 +143,7 @@ def test_a_failed_sweep_of_the_merge_is_not_published(publishing: Publishing) ->
     publishing.world.hub.finish_run(run.id, "failure")
     called = publishing.publish("--sha", sha)
     assert (called.code, publishing.rows, publishing.sent) == (1, [], [])
-    assert "ended as failure" in publishing.statuses(sha)[0].description
+    assert "ended as failure" in str(publishing.statuses(sha)[0].description)
 
 
 def test_a_green_sweep_that_lacks_a_planned_row_is_refused(publishing: Publishing) -> None:
@@ -178,7 +182,7 @@ def test_a_named_run_with_a_gap_publishes_what_it_has(publishing: Publishing) ->
     called = publishing.publish("--sha", sha)
     assert called.code == 0, called.err
     assert len(publishing.rows) == 3
-    assert "incomplete: 3 of 4 rows (1 missing)" in publishing.statuses(sha)[0].description
+    assert "incomplete: 3 of 4 rows (1 missing)" in str(publishing.statuses(sha)[0].description)
 
 
 def test_rows_of_a_follow_up_keep_their_run_and_attempt(publishing: Publishing) -> None:
@@ -243,3 +247,19 @@ def test_two_merges_of_one_push_are_published_each(publishing: Publishing) -> No
     assert len(publishing.rows) == 4
     assert re.search(r"\(#77\): The results are published", delivered.err)
     assert re.search(r"\(#78\): The results are not published", delivered.err)
+
+
+def test_the_default_store_is_a_branch(publishing: Publishing, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writing job pushes to it; a second publication changes nothing."""
+    monkeypatch.setattr("infx.cli.publish_jobs.open_results", open_results)
+    sha = reuse(publishing)
+    validated = publishing.validate("--sha", sha)
+    assert publishing.deliver(validated).code == 0
+    tip = publishing.world.hub.git.resolve("refs/heads/infx-results")
+    assert tip is not None
+    store = open_store("branch:infx-results", publishing.world.clone, author="github-actions[bot]")
+    (summary,) = store.list_publications()
+    assert (summary.commit, summary.origin, summary.row_count) == (sha, "reused", 4)
+    publishing.world.hub.state.statuses.clear()  # as if the success had been lost
+    assert publishing.deliver(validated).code == 0
+    assert publishing.world.hub.git.resolve("refs/heads/infx-results") == tip

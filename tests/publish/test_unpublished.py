@@ -126,7 +126,7 @@ def test_only_own_statuses_count(
 
 
 def test_a_sweep_that_ends_starts_the_publication(publishing: Publishing, sha: str) -> None:
-    """A refused merge is tried again when its own sweep has ended anew."""
+    """A refused merge is tried again when its own sweep has ended again."""
     publishing.follow("reuse-or-sweep")
     hub = publishing.world.hub
     run = hub.add_run(event="push", branch="main", head_sha=sha)
