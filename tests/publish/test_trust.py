@@ -10,7 +10,7 @@ import pytest
 from infx.bench.uploads import artifact_name
 from infx.publish.rows import make_jobs
 from infx.results.collect import POINTS
-from tests.publish.world import Publishing
+from tests.publish.world import Publishing, measure
 
 STRANGERS = ["eve", "bench-bot[bot]", "mia"]
 
@@ -90,7 +90,7 @@ def replace_raw(publishing: Publishing, **changes: object) -> None:
     """Upload a row's raw result again, with other values; the newest artifact of a name counts."""
     run = max(publishing.world.hub.state.runs)
     job = make_jobs([row.row for row in publishing.world.rows()])[0]
-    files = {name: json.dumps({**value, **changes}) for name, value in publishing.measure(job).items()}
+    files = {name: json.dumps({**value, **changes}) for name, value in measure(job).items()}
     publishing.world.hub.add_artifact(run, artifact_name(job), files)
 
 

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from infx.bench.jobs import RowJob
+from infx.bench.row import Row
 from infx.bench.uploads import artifact_name
+from infx.hub import Hub
 from infx.hub.state import Run, Status
 from infx.matrix.environment import project_job
 from infx.policy.load import default_policy
@@ -66,21 +69,7 @@ class Publishing:
 
     def upload(self, run: Run, rows: Sequence[Any], earlier: Sequence[Any] = ()) -> None:
         """Upload raw results of rows, and the aggregates of these and of earlier rows."""
-        jobs = make_jobs([row.row for row in (*rows, *earlier)])
-        artifacts = []
-        for place, job in enumerate(jobs):
-            files = {name: json.dumps(value) for name, value in self.measure(job).items()}
-            if place < len(rows):
-                self.world.hub.add_artifact(run.id, artifact_name(job), files)
-            data = tuple(ArtifactFile(path=name, data=text.encode()) for name, text in files.items())
-            artifacts.append(ReadArtifact(name=artifact_name(job), files=data))
-        for path, text in render_files(collect(jobs, artifacts, RULES)).items():
-            folder, _, name = path.rpartition("/")
-            if folder in {POINTS, EVALS} and name.endswith(".json"):
-                self.world.hub.add_artifact(run.id, folder, {name: text})
-
-    def measure(self, job: Any) -> dict[str, Any]:
-        return make_files(project_job(job, max_bytes=131_071))
+        upload_results(self.world.hub, run.id, [row.row for row in rows], [row.row for row in earlier])
 
     def merge(self, number: int = 77) -> str:
         """Merge a pull request, and return the merge's SHA."""
@@ -138,6 +127,27 @@ class Publishing:
         """Return the statuses of a merge, newest first."""
         known = [status for status in self.world.hub.state.statuses if status.sha == sha]
         return [status for status in reversed(known) if status.context == "infx/published"]
+
+
+def measure(job: RowJob) -> dict[str, Any]:
+    """Return the result files of a row."""
+    return make_files(project_job(job, max_bytes=131_071))
+
+
+def upload_results(hub: Hub, run_id: int, rows: Sequence[Row], earlier: Sequence[Row] = ()) -> None:
+    """Upload raw results of rows, and the aggregates of these and of earlier rows."""
+    artifacts = []
+    for place, job in enumerate(make_jobs([*rows, *earlier])):
+        files = {name: json.dumps(value) for name, value in measure(job).items()}
+        if place < len(rows):
+            hub.add_artifact(run_id, artifact_name(job), files)
+        data = tuple(ArtifactFile(path=name, data=text.encode()) for name, text in files.items())
+        artifacts.append(ReadArtifact(name=artifact_name(job), files=data))
+    collection = collect(make_jobs([*rows, *earlier]), artifacts, RULES)
+    for path, text in render_files(collection).items():
+        folder, _, name = path.rpartition("/")
+        if folder in {POINTS, EVALS} and name.endswith(".json"):
+            hub.add_artifact(run_id, folder, {name: text})
 
 
 @contextmanager
