@@ -113,7 +113,18 @@ def list_faults() -> list[dict[str, Any]]:
     return faults
 
 
-@pytest.mark.parametrize("fault", list_faults(), ids=str)
+QUICK = [
+    {"kind": FaultKind.DROP, "times": FOREVER},
+    {"kind": FaultKind.DROP, "times": FOREVER, "applied": True},
+    {"kind": FaultKind.BAD_GATEWAY, "applied": True},
+    {"kind": FaultKind.EMPTY, "applied": True},
+    {"kind": FaultKind.NOT_FOUND},
+    {"kind": FaultKind.SECONDARY_LIMIT, "seconds": 60},
+]
+NIGHTLY = [pytest.param(fault, marks=pytest.mark.nightly) for fault in list_faults()]
+
+
+@pytest.mark.parametrize("fault", [*QUICK, *NIGHTLY], ids=str)
 def test_a_fault_at_each_request(writing: Writing, fault: dict[str, Any]) -> None:
     writing.deliver()
     assert writing.state == WANTED
@@ -269,3 +280,33 @@ def test_a_token_of_another_identity_sends_nothing(writing: Writing) -> None:
         publisher.deliver(writing.merge)
     assert writing.publishing.sent == []
     assert writing.deliver().is_good
+
+
+READ_FAULTS: list[dict[str, Any]] = [
+    {"kind": FaultKind.NOT_FOUND},
+    {"kind": FaultKind.DROP, "times": FOREVER},
+    {"kind": FaultKind.EMPTY},
+    {"kind": FaultKind.INVALID},
+    {"kind": FaultKind.BAD_GATEWAY},
+    {"kind": FaultKind.UNAUTHORIZED},
+    {"kind": FaultKind.TOO_MANY, "seconds": 7200},
+]
+
+
+@pytest.mark.parametrize("shift", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in range(1, 7))])
+def test_a_fault_at_each_request_of_the_reading_job(writing: Writing, shift: int) -> None:
+    """What cannot be read is neither a refusal nor an empty result. shift: which fault the first request meets."""
+    publishing, hub = writing.publishing, writing.publishing.world.hub
+    wanted = publishing.validate("--sha", writing.merge.sha)
+    assert wanted.code == 0
+    total = len(hub.log)
+    codes = set()
+    for nth in range(1, total + 1, 1 if shift else 3):
+        struck = hub.faults.add(Fault(**READ_FAULTS[(nth + shift) % len(READ_FAULTS)], nth=nth))
+        called = publishing.validate("--sha", writing.merge.sha)
+        hub.faults.clear()
+        assert struck.hits, nth
+        codes.add(called.code)
+        assert called.code == 3 or called.outputs == wanted.outputs, (nth, called.err)
+    assert codes == {0, 3}
+    assert hub.writes == 0
