@@ -341,3 +341,70 @@ class DispatchedRun:
 
     id: int
     url: str
+
+
+WORKFLOW_LOGIN = (
+    "github-actions[bot]"  # the account of every workflow's own token, whose writes start no workflow
+)
+ACTIONS_APP = 15368  # the app of every check that a workflow's job makes
+
+
+class MergeMethod(StrEnum):
+    MERGE = "merge"
+    SQUASH = "squash"
+    REBASE = "rebase"
+
+
+@record
+class CheckRun:
+    """A check that an app reports for a commit, such as a job of a workflow."""
+
+    id: int
+    name: str
+    status: str
+    conclusion: Conclusion | None  # None until the check has completed
+    app_id: int | None
+    url: str
+
+
+@record
+class RequiredCheck:
+    """A check or status that must be green before a merge."""
+
+    context: str
+    app_id: int | None = None  # only this app's reports count; None: those of everyone
+
+
+@record
+class BranchRules:
+    """What GitHub requires before a branch may change, from rulesets and from classic protection.
+
+    Attributes:
+        is_strict: the head must contain the branch's tip.
+        methods: the methods of merging that the rules allow.
+        queue: the method of the branch's merge queue; None if merges need no queue.
+    """
+
+    checks: tuple[RequiredCheck, ...] = ()
+    is_strict: bool = False
+    methods: tuple[MergeMethod, ...] = tuple(MergeMethod)
+    queue: MergeMethod | None = None
+
+
+@record
+class QueueEvent:
+    """A pull request was added to a merge queue or left the queue, from the timeline."""
+
+    added: bool
+    actor: User
+    created_at: datetime
+    reason: str = ""  # why the pull request left, such as merge_conflict
+
+
+@record
+class QueueState:
+    """A pull request and its base branch's merge queue."""
+
+    node_id: str  # the pull request's id in GraphQL
+    is_queued: bool
+    events: tuple[QueueEvent, ...] = ()  # the newest, oldest first

@@ -22,6 +22,9 @@ GRANTS = {
     "RowState.PRESENT",
     "Reason.READY",
     "ReuseVerdict.REUSE",
+    "CheckState.GREEN",
+    "RequestAnswer.ACCEPTED",
+    "Outcome.MERGED",
 }
 CALLS = {"passed", "not_applicable"}
 # These functions compare with a success of another function, or build the value that checks return.

@@ -17,6 +17,7 @@ class TurnReport(WriteOutcome):
     failed: list[tuple[int, InfxError]] = field(default_factory=list)
     left: list[int] = field(default_factory=list)  # pull requests that were not processed
     why_left: str = ""
+    notes: list[str] = field(default_factory=list)  # what else was done, as sentences
 
     @property
     def exit_code(self) -> int:

@@ -31,6 +31,10 @@ COMMANDS = {
     ),
     "results": ("infx.cli.results:results", "Collect the results of a sweep, and show them."),
     "reuse": ("infx.cli.reuse:reuse", "Reuse a finished sweep for a merge."),
+    "merge": (
+        "infx.cli.merge:merge",
+        "Merge or queue a pull request, step by step; what is missing is named.",
+    ),
     "publish": (
         "infx.cli.publish:publish",
         "Deliver the results of merges: store them, and tell the policy's target.",

@@ -30,7 +30,7 @@ class _SceneName(click.Choice[str]):
 
 @examples("infx demo --html demo.html", "infx demo --scene B --keep")
 @click.command()
-@click.option("--scene", type=_SceneName(["A", "B", "C"]), help="Play only this scene.")
+@click.option("--scene", type=_SceneName(["A", "B", "C", "D"]), help="Play only this scene.")
 @click.option("--step", is_flag=True, help="Wait for a key between scenes.")
 @click.option("--html", type=OutputPath(), help="Write a page with the pull requests to this file.")
 @click.option("--keep", is_flag=True, help="Leave the hub running at the end, and print its address.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -63,6 +64,13 @@ def connect_to(given: str | None, policy: Policy) -> GitHub:
         hint = "Give --repo, set `repository` in the policy, or run this in a clone."
         raise UsageError("No repository is named.", hint=hint)
     return connect(name, sleep=wait)
+
+
+def connect_with(token: str, repository: str) -> GitHub:
+    """Return a client for a repository with another token than the environment's."""
+    from infx.github.api import connect
+
+    return connect(repository, environ={**os.environ, "GH_TOKEN": token}, sleep=wait)
 
 
 def wait(seconds: float) -> None:

@@ -79,6 +79,10 @@ def reconcile(
     if [bool(numbers), since is not None, everything, after_push is not None].count(True) != 1:
         raise UsageError("Give exactly one of --pr, --since, --all and --after-push.")
     reconciler = make_reconciler(policy, connect(), dry_run=dry_run)
+    if not dry_run:
+        from infx.cli.merge_open import open_requeuer
+
+        reconciler.requeue = open_requeuer(policy, connect, reconciler)
     chosen = list(dict.fromkeys(numbers)) or _choose(reconciler, since, after_push)
     report = reconciler.run(chosen)
     _show(report, reconciler, chosen, as_json=as_json)
@@ -167,11 +171,14 @@ def _show(report: TurnReport, reconciler: Reconciler, chosen: Sequence[int], *, 
                 for problem in error.problems
             ],
             "left": report.left,
+            "notes": report.notes,
             "requests": reconciler.github.requests.total,
         }
         print_json(shown)
     for action in report.done:
         print_text(str(action), os.environ, err=as_json)
+    for note in report.notes:
+        print_text(note, os.environ, err=as_json)
     count = f"Pull requests: {len(chosen)}. Changes: {len(report.done)}. {reconciler.github.requests}."
     print_text(count, os.environ)
     actions.write_summary(os.environ, _render_summary(report))
@@ -183,6 +190,7 @@ def _render_summary(report: TurnReport) -> str:
     from infx.reconcile.actions import CreateComment, UpdateComment
 
     parts = ["### Reconciled", *(f"- {code(str(action))}" for action in report.done)]
+    parts += [f"- {code(note)}" for note in report.notes]
     parts += [
         f"\n---\n\nThe whole {action.key} comment on pull request {action.pull}:\n\n{action.whole}"
         for action in report.done

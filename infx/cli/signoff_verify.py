@@ -51,7 +51,7 @@ def verify(policy: Policy, connect: Connect, as_json: bool, **options: Any) -> i
         return _replay(options["facts_file"], policy, options["explain"], as_json=as_json)
     from infx.apply.serialize import TurnReport
 
-    verifier = _open_verifier(policy, connect)
+    verifier = open_verifier(policy, connect)
     numbers, only = _choose(verifier, options)
     report = TurnReport()
     results = _verify_all(verifier, numbers, only, report, publish=options["publish"])
@@ -126,7 +126,7 @@ def _verify_all(
     return results
 
 
-def _open_verifier(policy: Policy, connect: Connect) -> Verifier:
+def open_verifier(policy: Policy, connect: Connect) -> Verifier:
     from infx.apply.signoff import Verifier
     from infx.gather.choose import SharedHeads
     from infx.gather.clone import open_clone

@@ -56,15 +56,21 @@ class Machines:
         self._validate(words, number, head, "pr", expect=expect)
 
     def merge_group(self, number: int) -> None:
-        """Run the workflow `changelog` in the merge queue: check that links are canonical and that no entry is lost."""
-        pull = self.stage.hub.state.pulls[number]
-        self.stage.hub.compute_merge(pull)
-        assert pull.merge_sha is not None
-        words = "merge queue: check the changelog that main would get"
-        self._validate(words, number, pull.merge_sha, "merge")
+        """Run the workflow `changelog` in the merge queue: check that links are canonical and that no entry is lost.
 
-    def _validate(self, words: str, number: int, head: str, stage: str, *, expect: int = 0) -> None:
-        base = self.stage.hub.state.pulls[number].base_sha
+        Without a queue, the test merge is checked.
+        """
+        pull, entry = self.stage.hub.state.pulls[number], self.stage.hub.find_entry(number)
+        self.stage.hub.compute_merge(pull)
+        head, base = (pull.merge_sha, None) if entry is None else (entry.group_sha, entry.group_base)
+        assert head is not None
+        words = "merge queue: check the changelog that main would get"
+        self._validate(words, number, head, "merge", base=base)
+
+    def _validate(
+        self, words: str, number: int, head: str, stage: str, *, base: str | None = None, expect: int = 0
+    ) -> None:
+        base = base or self.stage.hub.state.pulls[number].base_sha
         inputs = {"policy": f"{base}:{POLICY}", "base-ref": base, "head-ref": head, "stage": stage}
         self._act(
             "changelog",
@@ -78,6 +84,20 @@ class Machines:
             expect=expect,
         )
 
+    def merge(self, event: Event, number: int, *, why: str, expect: int = 0) -> None:
+        """Run the workflow `merge` for a comment; checks that have not ended are not awaited here."""
+        push = self.stage.hub.app_token(APP, contents="write", pull_requests="write", workflows="write")
+        self._act(
+            "merge",
+            StepDisplay(f"merge: {why}", lambda answer: answer.err.splitlines()),
+            job=("merge", "merge"),
+            inputs={"policy": POLICY, "directory": self._clone(), "wait": "0", "push-token": push},
+            pull=number,
+            environ={**hub_dates(self.stage), **self._save_event(event)},
+            expect=expect,
+        )
+        self.stage.hub.sync()
+
     def reconcile(self, number: int, *, why: str) -> None:
         """Run the workflow `reconcile`: update the bot's comments and statuses to the current state."""
 
@@ -85,7 +105,7 @@ class Machines:
             lines = (answer.out + answer.err).splitlines()
             return [line for line in lines if not line.startswith("Pull requests:")]
 
-        push = self.stage.hub.app_token(APP, contents="write")
+        push = self.stage.hub.app_token(APP, contents="write", pull_requests="write")
         self._act(
             "reconcile",
             StepDisplay(f"reconcile: {why}", show),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from infx.demo.machines import Machines
 from infx.demo.people import Person
+from infx.demo.queue import QueueScene
 from infx.demo.repository import (
     ARMS,
     CHANGELOG,
@@ -49,6 +50,7 @@ class Story:
         self.mia, self.eve = Person(self.stage, "mia"), Person(self.stage, "eve")
         self.amy = Person(self.stage, "amy")
         self.reviews = Reviews(self.stage, self.machines)
+        self.queue = QueueScene(self.stage, self.machines, self.reviews, self.mia)
 
     def set_the_stage(self) -> None:
         """Create the people, a repository with 26 configurations, and the recipes, already merged."""
@@ -251,7 +253,7 @@ class Story:
     @property
     def scenes(self) -> dict[str, Callable[[], None]]:
         """Return the scenes by name, in their order."""
-        return {"A": self.scene_a, "B": self.scene_b, "C": self.scene_c}
+        return {"A": self.scene_a, "B": self.scene_b, "C": self.scene_c, "D": self.queue.play}
 
 
 def _add_to_section(master: str, text: str) -> str:

@@ -66,6 +66,31 @@ class BranchReader:
             resolution=self._resolve(number, fork_point, head_sha, merged.conflicts, merged.tree),
         )
 
+    def join_base(self, number: int, head_sha: str) -> Resolution | None:
+        """Return a merge of the base branch's tip into a head without conflicts, with canonical links.
+
+        None: the head contains the tip, or the merge cannot be made automatically.
+        """
+        if self.clone.is_ancestor(self.base_sha, head_sha):
+            return None
+        merged = self.clone.test_merge(self.base_sha, head_sha)
+        fork_point, path = self.clone.merge_base(self.base_sha, head_sha), self.policy.changelog
+        ancestor, main, own = self.clone.read_many(
+            [(sha, path) for sha in (fork_point, self.base_sha, head_sha)]
+        )
+        if merged.conflicts or own is None or main is None:
+            return None
+        context = self._context(number)
+        sides = Sides(ancestor=ancestor or b"", main=main, other=own)
+        try:
+            both = main if own == ancestor else own
+            if ancestor not in {main, own}:
+                both = merge(sides, context.links, number=number).data
+            canonical = canonicalize(main, both, context).head
+        except (MergeRefusedError, ProblemsError):
+            return None
+        return self._make_merge(canonical, merged.tree, head_sha)
+
     def find_current(self, head_sha: str, candidates: Iterable[str]) -> tuple[str, ...]:
         """Return the head, and the candidates whose sweeps still count for the head.
 
@@ -156,13 +181,19 @@ class BranchReader:
             if conflicts:
                 sides = Sides(ancestor=ancestor or b"", main=main or b"", other=own or b"")
                 merged = merge(sides, context.links, number=number).data
-                base_changes = self.clone.changed_paths(fork_point, self.base_sha)
-                keeps = not find_measured_paths(base_changes, self.policy)
-                parents = (head_sha, self.base_sha)
-                return Resolution(changelog=merged, tree=tree, parents=parents, keeps_sweep=keeps)
+                return self._make_merge(merged, tree, head_sha)
             canonical = canonicalize(ancestor, own, context).head if own is not None else None
         except (MergeRefusedError, ProblemsError):
             return None
         if canonical is None or canonical == own:
             return None
         return Resolution(changelog=canonical, tree=head_sha, parents=(head_sha,))
+
+    def _make_merge(self, changelog: bytes, tree: str, head_sha: str) -> Resolution:
+        """Return the merge of the base branch's tip into a head."""
+        fork_point = self.clone.merge_base(self.base_sha, head_sha)
+        base_changes = self.clone.changed_paths(fork_point, self.base_sha)
+        keeps = not find_measured_paths(base_changes, self.policy)
+        return Resolution(
+            changelog=changelog, tree=tree, parents=(head_sha, self.base_sha), keeps_sweep=keeps
+        )

@@ -17,6 +17,7 @@ from infx.errors import UsageError
 from infx.github.connection import BUDGET, Connection
 from infx.github.errors import NotFoundError
 from infx.github.exchange import RequestCount
+from infx.github.merging import Merging
 from infx.github.overview import Overviews
 from infx.github.workflows import Workflows
 
@@ -26,7 +27,7 @@ _T = TypeVar("_T")
 API_URL = "https://api.github.com"
 
 
-class GitHub(Overviews, Workflows):
+class GitHub(Overviews, Workflows, Merging):
     """A client for one repository.
 
     Every method reads the whole answer or raises a subclass of GitHubError (`infx.github.errors`).

@@ -24,6 +24,7 @@ from infx.github.errors import (
     UnreachableError,
     explain,
     explain_answer,
+    get_mutated,
     get_server_time,
 )
 from infx.github.exchange import GRAPHQL, Reply, Request, RequestCount, Transport
@@ -87,6 +88,21 @@ class Connection:
             raise
         self._failures = 0
         return reply.data
+
+    def mutate(self, text: str, variables: Mapping[str, object]) -> Any:
+        """Send a GraphQL mutation once, and return its `data`. Raises UnknownOutcomeError if its outcome is unknown."""
+        request = Request(
+            verb="POST",
+            path=GRAPHQL,
+            body={"query": text, "variables": dict(variables)},
+            is_mutation=True,
+        )
+        try:
+            reply = self._send(request)
+        except (UnreachableError, ServerError) as error:
+            message = f"The outcome of a GraphQL mutation is unknown: {error.message}"
+            raise UnknownOutcomeError(message, status=error.status, hint=LOOK_FIRST) from error
+        return get_mutated(request, reply, now=self._clock())
 
     @property
     def has_graphql(self) -> bool:

@@ -198,6 +198,27 @@ def explain_answer(request: Request, reply: Reply, *, now: float) -> GitHubError
     return None
 
 
+def get_mutated(request: Request, reply: Reply, *, now: float) -> Any:
+    """Return the `data` of a mutation's answer. Raise the refusal as the error that REST would have.
+
+    An answer that cannot be read raises UnknownOutcomeError, because the mutation may have happened.
+    """
+    if not isinstance(reply.data, dict):
+        words = f"The outcome of {request} is unknown: the reply is not a valid GraphQL answer."
+        raise UnknownOutcomeError(words, status=reply.status, hint=LOOK_FIRST)
+    error = explain_answer(request, reply, now=now)
+    errors = reply.data.get("errors") or ()
+    if isinstance(error, RateLimitError):
+        raise error
+    if error is None and not errors:
+        return reply.data["data"]
+    kinds = {item.get("type") for item in errors if isinstance(item, dict)}
+    reason = _render_message({**reply.data, "message": "GraphQL"})
+    if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
+        raise PermissionDeniedError(f"The token may not do this: {reason}.", permission=None)
+    raise ConflictError(f"GitHub refuses: {reason}.", status=reply.status)
+
+
 def _is_used_up(headers: Mapping[str, str], low: str) -> bool:
     """Return whether the hour's requests are used up."""
     # a permission error on the hour's last request has a remaining 0 too, so its words decide first

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from infx.phrases import count
 from infx.records import record
 
-GRAPHQL = "/graphql"  # infx only sends queries, no mutations
+GRAPHQL = "/graphql"
 
 
 @record
@@ -20,10 +20,11 @@ class Request:
     path: str  # from the root of the API, such as `/repos/acme/bench/pulls/77`, already quoted
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     body: Any = None
+    is_mutation: bool = False  # of GraphQL
 
     @property
     def is_read(self) -> bool:
-        return self.verb == "GET" or self.path == GRAPHQL
+        return self.verb == "GET" or (self.path == GRAPHQL and not self.is_mutation)
 
     def __str__(self) -> str:
         return f"{self.verb} {self.path}"

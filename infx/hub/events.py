@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,29 @@ from infx.hub.world import World
 _WAITING = {("pull_request", action) for action in ("opened", "synchronize", "reopened")}
 
 
+@dataclass(frozen=True)
+class Pusher:
+    """The account whose token pushes with git use."""
+
+    login: str
+    is_workflow: bool
+
+
 class EventSource(World):
     def __init__(self, repository: str, folder: Path, *, branch: str, clock: Callable[[], datetime]) -> None:
         super().__init__(repository, folder, branch=branch, clock=clock)
         self.listeners: list[Callable[[Event], None]] = []
         self.actor_is_workflow = False  # set by the server while a workflow token's request is handled
+        self.pusher: Pusher | None = None  # None: each push with git is by the pull request's author
+
+    @contextmanager
+    def acting(self, is_workflow: bool) -> Iterator[None]:
+        """Emit events in this context as those of a workflow's token, or of another account."""
+        before, self.actor_is_workflow = self.actor_is_workflow, is_workflow
+        try:
+            yield
+        finally:
+            self.actor_is_workflow = before
 
     def emit(
         self,

@@ -52,3 +52,13 @@ class Exchange:
     reply: Any = None
     reply_headers: Mapping[str, str] | None = None
     fault: FaultKind | None = None
+
+    @property
+    def is_query(self) -> bool:
+        """Return whether this is a GraphQL query, not a mutation."""
+        text = self.body.get("query") if isinstance(self.body, dict) else None
+        return self.path == "/graphql" and not str(text).lstrip().startswith("mutation")
+
+    @property
+    def is_write(self) -> bool:
+        return self.method != "GET" and not self.is_query

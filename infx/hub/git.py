@@ -126,6 +126,16 @@ class BareRepository:
         elif self.resolve(ref) != sha:
             self.git.run("update-ref", ref, sha)
 
+    def refuse_workflow_files(self, is_on: bool) -> None:
+        """Refuse pushes that change workflow files, as GitHub does for a token without the permission."""
+        hook = self.path / "hooks" / "pre-receive"
+        if is_on:
+            hook.parent.mkdir(exist_ok=True)
+            hook.write_text(_REFUSE_WORKFLOWS, encoding="utf-8")
+            hook.chmod(0o755)
+        else:
+            hook.unlink(missing_ok=True)
+
     def refs(self, prefix: str = "refs/") -> dict[str, str]:
         text = self.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode()
         pairs = (line.split(" ") for line in text.splitlines())
@@ -211,6 +221,20 @@ class BareRepository:
 
 # Characters that git allows in a ref's name; with ":", "^" or "~" the name would mean something else.
 _NAME = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]+")
+
+
+_REFUSE_WORKFLOWS = """\
+#!/bin/sh
+while read -r old new ref; do
+  case "$new" in *[!0]*) ;; *) continue ;; esac
+  case "$old" in *[!0]*) ;; *) old=$(git merge-base HEAD "$new") ;; esac
+  file=$(git diff --name-only "$old" "$new" -- .github/workflows/ | head -n 1)
+  if [ -n "$file" ]; then
+    echo "refusing to allow a GitHub App to create or update workflow \\`$file\\` without \\`workflows\\` permission" >&2
+    exit 1
+  fi
+done
+"""
 
 
 def _fast_import_line(path: str, content: str | bytes | None) -> bytes:

@@ -150,11 +150,8 @@ def _dispatch(hub: Service, incoming: Incoming, exchange: Exchange, token: Token
     route.check_body(exchange.body)
     with hub.lock:
         hub.sync()
-        hub.actor_is_workflow = token is not None and token.kind is TokenKind.WORKFLOW
-        try:
+        with hub.acting(token is not None and token.kind is TokenKind.WORKFLOW):
             answer = route.handler(call)
-        finally:
-            hub.actor_is_workflow = False
     if route.needs:
         answer.headers["X-Accepted-GitHub-Permissions"] = route.needs
     return answer

@@ -156,7 +156,17 @@ class PullActions(EventSource):
             if tip is None or self.git.resolve(self.branch_ref(pull.base_ref)) is None:
                 self._close_without(pull, pull.author or "ghost")
             elif tip != pull.head_sha:
-                self._move_head(pull, tip, pull.author or "ghost")
+                self._notice_push(pull, tip)
+
+    def _notice_push(self, pull: Pull, tip: str) -> None:
+        """Move the head after a push with git; emit `push` too if it is known who pushed."""
+        if self.pusher is None:
+            self._move_head(pull, tip, pull.author or "ghost")
+            return
+        before = pull.head_sha
+        with self.acting(self.pusher.is_workflow):
+            self.emit_push(self.head_ref(pull), before, tip, self.pusher.login)
+            self._move_head(pull, tip, self.pusher.login)
 
     @locked
     def open_pull(

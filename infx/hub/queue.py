@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from infx.hub import render
 from infx.hub.merging import MergeActions
 from infx.hub.refusal import Refused
@@ -145,38 +147,40 @@ class QueueActions(MergeActions):
         for at, entry in enumerate(self.entries_of(branch)):
             if entry.group_sha is None:
                 continue
-            missing = self.judge_checks(entry.group_sha, branch)
-            late = self.seconds() - entry.built_at > rule.timeout * 60
-            reason = (
-                "CI_FAILURE" if "failure" in missing.values() else "CI_TIMEOUT" if missing and late else None
-            )
+            reason, state = self._judge(entry, entry.group_sha, rule)
             if reason is not None and (at == 0 or rule.removes_at_once):
                 self._remove(entry, reason)
                 return True
-            state = "UNMERGEABLE" if reason else "AWAITING_CHECKS" if missing else "MERGEABLE"
-            if state != entry.state:
-                had_failed, entry.state = entry.state == "UNMERGEABLE", state
-                if "UNMERGEABLE" in {state} or had_failed:
-                    return True  # the entries behind are built without it, or with it again
+            before, entry.state = entry.state, state
+            if before != state and "UNMERGEABLE" in {before, state}:
+                return True  # the entries behind are built without it, or with it again
         return False
+
+    def _judge(self, entry: QueueEntry, sha: str, rule: QueueRule) -> tuple[str | None, str]:
+        """Return why an entry must leave the queue, or None, and its state."""
+        missing = self.judge_checks(sha, entry.base)
+        if "failure" in missing.values():
+            return "CI_FAILURE", "UNMERGEABLE"
+        if missing and self.seconds() - entry.built_at > rule.timeout * 60:
+            return "CI_TIMEOUT", "UNMERGEABLE"
+        return None, "AWAITING_CHECKS" if missing else "MERGEABLE"
 
     def _merge(self, branch: str, rule: QueueRule) -> bool:
         """Merge the entries at the front whose groups are green."""
-        ready: list[QueueEntry] = []
-        for entry in self.entries_of(branch)[: rule.merge]:
-            if entry.state != "MERGEABLE":
-                break
-            ready.append(entry)
-        for entry in ready:
-            pull, base = self.state.pulls[entry.pull], self.tip(branch)
-            assert entry.group_sha is not None
-            self.git.update_ref(f"refs/heads/{branch}", entry.group_sha)
-            self._remove(entry, "MERGE")
-            self.actor_is_workflow, before = entry.by_workflow, self.actor_is_workflow
-            self.close_merged(pull, base, entry.group_sha, QUEUE_LOGIN)
-            self.emit_push(self.branch_ref(branch), base, entry.group_sha, QUEUE_LOGIN)
-            self.actor_is_workflow = before
-        return bool(ready)
+        ready = itertools.takewhile(lambda entry: entry.state == "MERGEABLE", self.entries_of(branch))
+        chosen = list(itertools.islice(ready, rule.merge))
+        for entry in chosen:
+            self._merge_entry(entry)
+        return bool(chosen)
+
+    def _merge_entry(self, entry: QueueEntry) -> None:
+        pull, base, sha = self.state.pulls[entry.pull], self.tip(entry.base), entry.group_sha
+        assert sha is not None
+        self.git.update_ref(f"refs/heads/{entry.base}", sha)
+        self._remove(entry, "MERGE")
+        with self.acting(entry.by_workflow):
+            self.close_merged(pull, base, sha, QUEUE_LOGIN)
+            self.emit_push(self.branch_ref(entry.base), base, sha, QUEUE_LOGIN)
 
     def _remove(self, entry: QueueEntry, reason: str, *, by: str = QUEUE_LOGIN) -> None:
         pull = self.state.pulls[entry.pull]

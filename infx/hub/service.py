@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from email.utils import formatdate
 from pathlib import Path
 
+from infx.hub.events import Pusher
 from infx.hub.exchange import CORE, GRAPHQL, Exchange
 from infx.hub.faults import Faults
 from infx.hub.queue import QueueActions
@@ -75,6 +76,17 @@ class Service(QueueActions):
         )
         return secret
 
+    @locked
+    def push_as(self, secret: str | None) -> None:
+        """Let later pushes with git count as pushes with this token; None: with those of the authors.
+
+        The git repository then refuses what GitHub refuses to the token.
+        """
+        token = self.tokens[secret] if secret is not None else None
+        is_app = token is not None and token.kind is not TokenKind.USER
+        self.git.refuse_workflow_files(token is not None and is_app and not token.allows("workflows=write"))
+        self.pusher = Pusher(token.login, token.kind is TokenKind.WORKFLOW) if token is not None else None
+
     # Rate limit
 
     def get_limit(self, token: Token | None, resource: str = CORE) -> tuple[int, int, int]:
@@ -130,11 +142,11 @@ class Service(QueueActions):
     @property
     def queries(self) -> int:
         """The number of GraphQL queries; `points` has their cost."""
-        return sum(exchange.path == "/graphql" for exchange in self.log)
+        return sum(exchange.is_query for exchange in self.log)
 
     @property
     def writes(self) -> int:
-        return sum(exchange.method != "GET" and exchange.path != "/graphql" for exchange in self.log)
+        return sum(exchange.is_write for exchange in self.log)
 
     def clear_log(self) -> None:
         self.log.clear()

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from infx.policy.changelog import PrLink
 from infx.policy.evals import EvalProfile
+from infx.policy.merge import MergePolicy
 from infx.policy.publish import PublishPolicy
 from infx.policy.results import ResultRules
 from infx.policy.reuse import ReusePolicy
@@ -243,6 +244,7 @@ class Policy:
     limits: Limits
     workflows: WorkflowsPolicy
     reuse: ReusePolicy
+    merge: MergePolicy
     publish: PublishPolicy
     signoff: SignoffPolicy
     repository: str | None = None

@@ -27,7 +27,7 @@ from infx.reconcile.actions import (
     SetStatus,
     UpdateComment,
 )
-from infx.reconcile.facts import ReconcileFacts, RepositoryContext
+from infx.reconcile.facts import ReconcileFacts, RepositoryContext, Resolution
 from infx.records import record
 from infx.reuse.command import find_misread_commands
 from infx.reuse.decide import decide_reuse
@@ -245,20 +245,26 @@ def _push(facts: ReconcileFacts, policy: Policy, decision: Decision) -> PushComm
         return None
     swept = facts.sweep is not None
     wants_sweep = Reason.NO_PRIMARY_LABEL not in {decision.reason, *decision.also} and not swept
-    merges = len(resolution.parents) > 1
-    if not (facts.signed_off or (merges and wants_sweep)):
+    if not (facts.signed_off or (len(resolution.parents) > 1 and wants_sweep)):
         return None
+    return make_push(facts, resolution, policy)
+
+
+def make_push(facts: ReconcileFacts, resolution: Resolution, policy: Policy) -> PushCommit:
+    """Return the commit that updates the branch, with the skip marker if the sweep still counts for the commit."""
+    merges = len(resolution.parents) > 1
     subject = (
         f"Merge {policy.base_branch}, with its changelog entries first"
         if merges
         else "Make changelog links canonical"
     )
+    keeps_sweep = facts.sweep is not None and resolution.keeps_sweep
     return PushCommit(
-        pull=pull.number,
-        branch=pull.head_ref,
+        pull=facts.pull.number,
+        branch=facts.pull.head_ref,
         path=policy.changelog,
         changelog=resolution.changelog,
         tree=resolution.tree,
         parents=resolution.parents,
-        message=f"{subject} {policy.sweep.skip_marker}" if swept and resolution.keeps_sweep else subject,
+        message=f"{subject} {policy.sweep.skip_marker}" if keeps_sweep else subject,
     )

@@ -21,6 +21,7 @@ _ACTIONS = (
     "approve",
     "changelog",
     "gate",
+    "merge",
     "plan",
     "publish",
     "reconcile",
@@ -28,6 +29,7 @@ _ACTIONS = (
     "row",
     "rows",
     "signoff",
+    "stage",
 )
 
 
@@ -166,6 +168,8 @@ def _compare_words(
 ) -> Iterator[tuple[Path, str]]:
     """Yield words of the policy that do not start a job, and words that start it but are not in the policy."""
     words = {policy.sweep.approve_command: "sweep.approve-command"} if step.uses_infx("approve") else {}
+    if step.uses_infx("merge"):
+        words = {policy.merge.command: "merge.command"}
     if step.uses_infx("stage"):
         words = {policy.publish.stage.command: "publish.stage.command"}
     if step.uses_infx("signoff"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import pytest
+import requests
 
 from infx.github.api import GitHub, connect
 from infx.hub import Hub
@@ -40,6 +42,7 @@ def hub(shared_hub: tuple[Hub, Snapshot], github_description: Description | None
     made.restore(start)
     made.faults = Faults()
     made.tokens.clear()
+    made.push_as(None)
     made.listeners.clear()
     made.clear_log()
     made.refill()
@@ -78,3 +81,11 @@ def client(hub: Hub, waits: list[float]) -> Callable[[str | None], GitHub]:
 def github(hub: Hub, client: Callable[[str | None], GitHub]) -> GitHub:
     """Return a client with a workflow token that has every permission of a workflow."""
     return client(hub.workflow_token(ALL))
+
+
+def ask(hub: Hub, text: str, token: str | None = None, **variables: Any) -> Any:
+    """Return the answer to a GraphQL query or mutation, by default with a token that only reads."""
+    token = token or hub.workflow_token(pull_requests="read", statuses="read")
+    body: Mapping[str, Any] = {"query": text, "variables": variables}
+    headers = {"Authorization": f"token {token}"}
+    return requests.post(f"{hub.api}/graphql", headers=headers, json=body, timeout=5).json()

@@ -23,6 +23,7 @@ REST_OF_PATH = {"path", "ref", "basehead", "branch"}
 UNDESCRIBED = {
     "/repos/{owner}/{repo}/git/blobs/{sha}",
     "/_store/{artifact}",
+    "/apps/{slug}",
     "/graphql",
 }
 

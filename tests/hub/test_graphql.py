@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 import requests
 
 from infx.hub import Hub
+from tests.hub.conftest import ask
 
 BOT = "github-actions[bot]"
-
-
-def ask(hub: Hub, text: str, token: str | None = None, **variables: Any) -> Any:
-    token = token or hub.workflow_token(pull_requests="read", statuses="read")
-    body: Mapping[str, Any] = {"query": text, "variables": variables}
-    headers = {"Authorization": f"token {token}"}
-    return requests.post(f"{hub.api}/graphql", headers=headers, json=body, timeout=5).json()
 
 
 def make_query(selection: str, number: int = 77) -> str:

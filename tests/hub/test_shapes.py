@@ -59,6 +59,15 @@ def test_a_blob(hub: Hub) -> None:
     assert requests.get(f"{hub.api}/repos/acme/bench/git/blobs/{'0' * 40}", timeout=5).status_code == 404
 
 
+def test_an_app_is_known_after_its_first_write(hub: Hub) -> None:
+    url = f"{hub.api}/apps/bench-bot"
+    assert requests.get(url, timeout=5).status_code == 404
+    hub.comment(77, "hello", by="bench-bot[bot]")
+    answer = requests.get(url, timeout=5).json()
+    check(shape(id=NUMBER, slug={"const": "bench-bot"}, name=TEXT), answer)
+    assert answer["id"] == hub.app_id("bench-bot[bot]")
+
+
 def test_graphql_has_the_editor_of_a_comment(hub: Hub) -> None:
     plain, edited, gone = (hub.comment(77, "hello", by="amy") for _ in range(3))
     hub.edit_comment(edited.id, "hello again", by="cody")
@@ -77,7 +86,7 @@ def test_graphql_has_the_editor_of_a_comment(hub: Hub) -> None:
     check(shape(id=TEXT, lastEditedAt=TEXT, editor=null), nodes[2])
     assert nodes[1]["editor"]["login"] == "cody"
     assert ask("IC_1")["errors"][0]["type"] == "NOT_FOUND"
-    assert "data" not in ask(text="{ viewer { login } }")
+    assert "data" not in ask(text="{ licenses { name } }")
 
 
 def play(hub: Hub) -> None:

@@ -47,7 +47,7 @@ AS_BEFORE = (
 )  # beginnings of the words for no difference
 # Outcomes that are not compared, by the reason.
 NOT_COMPARED = {
-    "decided by the merge path, which does not exist yet": (
+    "decided by the merge path: tests/merge/test_golden.py": (
         "usage",
         "tree_not_clean",
         "not_open",

@@ -71,7 +71,7 @@ def test_jobs_with_write_permissions_check_out_the_default_branch() -> None:
         for name, job in workflow["jobs"].items()
         if "write" in job["permissions"].values()
     }
-    assert set(writing) == {"again", "approve", "deliver", "reconcile", "stage", "verify"}
+    assert set(writing) == {"again", "approve", "deliver", "merge", "reconcile", "stage", "verify"}
     checkouts = [
         step
         for job in writing.values()
@@ -82,10 +82,10 @@ def test_jobs_with_write_permissions_check_out_the_default_branch() -> None:
 
 
 def test_only_a_workflow_without_pull_request_code_has_secrets() -> None:
-    holders = [
+    holders = {
         path.name for path in (ROOT / ".github/workflows").glob("*.yml") if "secrets." in path.read_text()
-    ]
-    assert sorted(holders) == ["publish.yml", "reconcile.yml", "stage.yml"]
+    }
+    assert holders == {"merge.yml", "publish.yml", "reconcile.yml", "stage.yml"}
 
 
 def test_the_example_shows_the_output_of_the_command() -> None:

@@ -75,6 +75,8 @@ CHANGES = [
         "approve-fork.yml",
         "starts for a comment with '/approve-sweep', which",
     ),
+    ("merge: {command: /land}", "merge.yml", "with /land, which is the policy's merge.command"),
+    ("merge: {command: /land}", "merge.yml", "starts for a comment with '/merge', which"),
     ("sweep: {job: measure}", "run-sweep.yml", "There is no job measure"),
     (
         "sweep: {workflow: .github/workflows/x.yml}",

@@ -186,6 +186,7 @@ SCHEMA: dict[str, dict[str, Spec]] = {
     "Query": {
         "repository": Spec(_repository, "Repository"),
         "nodes": Spec(_nodes, "Node"),
+        "viewer": Spec(lambda call, value, arguments: Thing("User", call.login), "Actor"),
         "rateLimit": Spec(lambda call, value, arguments: Thing("RateLimit", value), "RateLimit"),
     },
     "RateLimit": {

@@ -42,3 +42,13 @@ def get_rate_limit(call: Call) -> Answer:
 def _limit(call: Call, resource: str) -> dict[str, int]:
     limit, remaining, reset = call.hub.get_limit(call.token, resource)
     return {"limit": limit, "remaining": remaining, "used": limit - remaining, "reset": reset}
+
+
+@route("GET", "/apps/{slug}", needs=None)
+def get_app(call: Call) -> Answer:
+    """Return an app that has written here; 404 for a private or an unknown app."""
+    login = f"{call.arguments['slug']}[bot]"
+    app_id = call.hub.app_id(login) if login in call.hub.state.accounts else None
+    if app_id is None:
+        raise Refused(404, "Not Found")
+    return Answer(data={"id": app_id, "slug": call.arguments["slug"], "name": call.arguments["slug"]})

@@ -1,0 +1,1 @@
+"""Merging a pull request: the next step, and why it cannot be taken."""
