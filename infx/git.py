@@ -319,14 +319,6 @@ class Git:
         check = ("--batch-all-objects", "--batch-check=%(objectname)", "--unordered")
         return set(self.run("cat-file", *check).decode().split())
 
-    def read_blobs(self, ids: Sequence[str]) -> list[bytes]:
-        """Read contents by their object ids with one process. Raises CorruptRepositoryError if one is missing."""
-        stdin = "".join(f"{name}\n" for name in ids).encode()
-        contents = _split_batch(self.run("cat-file", "--batch", stdin=stdin), ids)
-        if None in contents:
-            raise CorruptRepositoryError("The repository is damaged: an object is missing.", hint=_FSCK)
-        return [content for content in contents if content is not None]
-
     def read_skipped(self, path: str) -> bytes | None:
         """Read a file that a sparse checkout leaves out, from the index; None for any other file."""
         listed = self.run("--literal-pathspecs", "ls-files", "-t", "-z", "--", path)
@@ -616,14 +608,14 @@ def _split_batch(text: bytes, names: Sequence[str]) -> list[bytes | None]:
 class ObjectReader:
     """One `git cat-file --batch` process that reads many objects; it looks up refs again for each."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, variables: Mapping[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
             ["git", *_OPTIONS, "cat-file", "--batch"],
             cwd=directory,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env={**_environment(), **(variables or {})},
         )
 
     def read(self, name: str) -> tuple[str, str, bytes] | None:

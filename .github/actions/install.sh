@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Install infx from this script's repository, and add it to the PATH of the job's later steps.
 #
-# Every wheel must have a hash in requirements/actions.txt, which lacks the packages that only `infx demo` imports. infx
-# itself is copied, so nothing is built. A job installs infx once: the runner empties RUNNER_TEMP before and after every job.
+# Every wheel must have a hash in requirements/actions.txt, which lacks the packages that only `infx demo` imports, or in
+# requirements/sql.txt if INFX_STORE names a database. infx itself is copied, so nothing is built. A job installs infx
+# once: the runner empties RUNNER_TEMP before and after every job.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-home="${RUNNER_TEMP:?install.sh runs inside a job of GitHub Actions}/infx-$(printf '%s' "$root" | cksum | cut -d' ' -f1)"
+case "${INFX_STORE:-}" in sqlite:* | postgresql:*) lock=sql ;; *) lock=actions ;; esac
+home="${RUNNER_TEMP:?install.sh runs inside a job of GitHub Actions}/infx-$(printf '%s' "$root" | cksum | cut -d' ' -f1)-$lock"
 python=${INFX_PYTHON:-python3}
 export PYTHONSAFEPATH=1 # must not run a venv.py or pip.py of the checkout
 
@@ -41,7 +43,7 @@ if [ ! -e "$home/installed" ]; then
     "$python" -m venv "$home"
     install=("$home/bin/python" -m pip install --no-compile)
   fi
-  "${install[@]}" --quiet --require-hashes --only-binary :all: -r "$root/requirements/actions.txt"
+  "${install[@]}" --quiet --require-hashes --only-binary :all: -r "$root/requirements/$lock.txt"
   cp -RL "$root/infx" "$home"/lib/*/site-packages/
   # shellcheck disable=SC2016 # the launcher expands them
   printf '#!/bin/sh\nexec "${0%%/*}/python" -P -c "from infx.cli import main; main()" "$@"\n' > "$home/bin/infx"

@@ -71,10 +71,15 @@ def _read_publication(mirror: Mirror, place: Place) -> Publication | None:
     return files.parse_publication(header_path, header, files.parse_rows(rows_path, rows))
 
 
-def _read_rows(mirror: Mirror, places: Collection[Place]) -> Iterator[PublishedRow]:
-    """Return the rows of publications; the files of a few of them are in memory at the same time."""
+def _read_rows(
+    mirror: Mirror, places: Collection[Place], series: Collection[str] | None = None
+) -> Iterator[PublishedRow]:
+    """Return the rows of publications; the files of a few of them are in memory at the same time.
+
+    series: only rows of these series.
+    """
     for path, content in mirror.read([files.rows_path(place) for place in places]):
-        for row in files.parse_rows(path, content):
+        for row in files.parse_rows(path, content, series):
             yield PublishedRow(publication=files.parse_place(path), row=row)
 
 
@@ -107,7 +112,7 @@ def _rebuild(
     all_withdrawn = _find_withdrawn(mirror) | set(withdrawn)
 
     def find_rows() -> Iterator[PublishedRow]:
-        yield from _read_rows(mirror, sorted(places))
+        yield from _read_rows(mirror, sorted(places), series)
         for place, rows in new.items():
             yield from (PublishedRow(publication=place, row=row) for row in rows)
 

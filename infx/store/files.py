@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from infx.results.series import Publication, PublicationSummary, StoredRow, Withdrawal, name_file
@@ -34,6 +35,9 @@ infx keeps published results on this branch; do not edit it by hand. See "The re
 - `series/*/*.jsonl`: the newest row of a series for each concurrency, with which new results are compared
 - `withdrawals/<run>.json`: a run whose rows are no longer compared with, and the reason
 """
+
+# The first key `series` of a line is the row's, because keys are sorted, and the values before it have no quotes inside.
+_SERIES = re.compile(rb'"series":"([^"]*)"')
 
 Files = dict[str, bytes | None]  # path → new content; None: the file is deleted
 
@@ -129,8 +133,11 @@ def dump_rows(rows: Iterable[StoredRow]) -> bytes:
     return _join(dump_row(row) for row in rows)
 
 
-def parse_rows(path: str, content: bytes) -> Iterator[StoredRow]:
+def parse_rows(path: str, content: bytes, series: Collection[str] | None = None) -> Iterator[StoredRow]:
+    """Return the rows of a publication. series: only rows of these; the others are not parsed."""
     for number, line in enumerate(content.splitlines(), start=1):
+        if series is not None and (match := _SERIES.search(line)) and match[1].decode() not in series:
+            continue
         yield parse_row(line, f"{path}:{number}")
 
 

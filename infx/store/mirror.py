@@ -10,15 +10,15 @@ import hashlib
 import os
 import secrets
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from infx.git import Git, GitError
+from infx.git import Git, GitError, ObjectReader
+from infx.store.port import StoreError
 
 IDS_PER_FETCH = 1000  # on a command line
-FILES_PER_READ = 16  # that are in memory at the same time
 _TIP, _NEW = "refs/infx/tip", "refs/infx/new"
 # With another algorithm of negotiation git refuses to fetch a file's content by its id.
 _CONFIG = """\
@@ -76,15 +76,20 @@ class Mirror:
         """Return the paths of all files below a folder, sorted."""
         return sorted(path for path in self.ids if path.startswith(f"{folder}/"))
 
-    def read(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        """Return path and content of each path that exists, reading a few files at a time."""
+    def read(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Return path and content of each path that exists; one content is in memory at a time."""
         existing = [path for path in paths if path in self.ids]
         if not existing:
             return
         self._fetch_blobs({self.ids[path] for path in existing})
-        for start in range(0, len(existing), FILES_PER_READ):
-            part = existing[start : start + FILES_PER_READ]
-            yield from zip(part, self.git.read_blobs([self.ids[path] for path in part]), strict=True)
+        with closing(ObjectReader(self.git.directory, self.git.variables)) as reader:
+            for path in existing:
+                found = reader.read(self.ids[path])
+                if found is None:
+                    raise StoreError(
+                        "This file of the store could not be fetched.", hint="Try again.", where=path
+                    )
+                yield path, found[2]
 
     def _fetch_blobs(self, ids: set[str]) -> None:
         missing = sorted(ids - self.git.list_objects())
@@ -149,12 +154,17 @@ def open_mirror(remote: Remote) -> Iterator[Mirror]:
         for name in ("objects", "refs"):
             (bare / name).mkdir()
         (bare / "HEAD").write_text("ref: refs/heads/none\n")
-        (bare / "config").write_text(_CONFIG)
+        (bare / "config").write_text(_CONFIG + f'[remote "origin"]\n\turl = {_quote(remote.url)}\n')
         git = Git(bare, variables={"GIT_DIR": folder})
-        git.run("config", "remote.origin.url", remote.url)
         mirror = Mirror(git=git, remote=remote)
         mirror.fetch()
         yield mirror
+
+
+def _quote(value: str) -> str:
+    """Return a value as git's settings files write it."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def find_url(git: Git) -> str | None:

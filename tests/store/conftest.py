@@ -65,11 +65,9 @@ def opener(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
         store = MemoryStore()
         return lambda: store
     git = make_clone(tmp_path) if request.param == "branch" else Git(tmp_path)
-    address = {
-        "branch": lambda: "branch:infx-results",
-        "sqlite": lambda: f"sqlite:{tmp_path / 'results.db'}",
-        "postgres": lambda: _make_schema(request.getfixturevalue("postgres")),
-    }[request.param]()
+    address = "branch:infx-results" if request.param == "branch" else f"sqlite:{tmp_path / 'results.db'}"
+    if request.param == "postgres":
+        address = _make_schema(request.getfixturevalue("postgres"))
     return lambda: open_store(address, git, author="octocat")
 
 

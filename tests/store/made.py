@@ -14,7 +14,11 @@ COMMIT = "c" * 40
 def make_stored(
     run: int = 1, *, day: int = 1, series: str = "s", conc: int = 64, attempt: int = 1, **changes: Any
 ) -> StoredRow:
-    values = {"row_id": f"{series}-{conc}", "commit": COMMIT, "values": {"tput_per_gpu": float(run)}}
+    values = {
+        "row_id": f"{series}-{conc}".replace(" ", "_"),
+        "commit": COMMIT,
+        "values": {"tput_per_gpu": float(run)},
+    }
     return StoredRow(
         series=series,
         conc=conc,

@@ -177,6 +177,15 @@ def copy_script(root: Path) -> Path:
     return script
 
 
+@pytest.mark.parametrize("store", ["sqlite:results.db", "postgresql://user@host/results"])
+def test_a_job_with_a_store_in_sql_installs_its_packages(runner: Runner, store: str) -> None:
+    assert runner.install(INFX_STORE=store) == (0, "")
+    assert find_way(runner)[1].endswith(f"-r {ROOT / 'requirements/sql.txt'} cache=1")
+    # A step without the variable gets an environment of its own.
+    assert runner.install() == (0, "")
+    assert len(set(runner.read("path"))) == 2
+
+
 @pytest.mark.parametrize("uv", [False, True], ids=["pip", "uv"])
 def test_a_job_installs_once(runner: Runner, uv: bool) -> None:
     """Every action of a job calls the script, which adds the command to the path of later steps each time."""

@@ -21,7 +21,13 @@ def test_the_lock_of_the_actions_lacks_only_unused_packages() -> None:
     assert actions == {name: run[name] for name in actions}
 
 
-@pytest.mark.parametrize("name", ["run", "actions", "dev", "uv"])
+def test_only_the_lock_for_sql_has_the_packages_for_a_database() -> None:
+    sql, actions = read_lock("sql"), read_lock("actions")
+    assert {"sqlalchemy", "psycopg", "psycopg-binary"} <= sql.keys() - read_lock("run").keys()
+    assert actions == {name: sql[name] for name in actions}
+
+
+@pytest.mark.parametrize("name", ["run", "actions", "sql", "dev", "uv"])
 def test_every_package_has_its_hashes(name: str) -> None:
     lock = read_lock(name)
     assert lock
