@@ -36,13 +36,13 @@ def validate(
     receive: Receive, sha: str | None, policy: Policy, github: GitHub, *, recovers: bool
 ) -> Handover:
     """Return the decisions about the merges of a push, or about one merge, with validated results."""
-    from infx.gather.publish import MergeReader
+    from infx.gather.publish import PublicationReader
     from infx.publish.handover import Handover
 
     clone = _open_clone(policy, github)
     merges, tip = _find_merges(receive, sha, policy, github, clone)
     readers = (
-        MergeReader(
+        PublicationReader(
             github=github,
             policy=policy,
             clone=clone,

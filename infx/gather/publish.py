@@ -26,7 +26,7 @@ from infx.publish.decide import (
     decide_early,
     decide_publication,
 )
-from infx.publish.facts import MergeFacts, PushedMerge
+from infx.publish.facts import PublishFacts, PushedMerge
 from infx.publish.handover import ValidatedMerge
 from infx.publish.rows import ValidatedResults
 from infx.reuse.decide import decide_reuse
@@ -56,7 +56,7 @@ class PublishReader(ReuseReader, SourceReader, Protocol):
 
 
 @dataclass(frozen=True)
-class MergeReader:
+class PublicationReader:
     """Reads and validates one merge.
 
     Attributes:
@@ -109,8 +109,8 @@ class MergeReader:
         )
         return self._render(facts, refused, replace(results, rows=()))
 
-    def _gather_early(self) -> MergeFacts:
-        facts = MergeFacts(merge=self.merge, entries=self._count_entries())
+    def _gather_early(self) -> PublishFacts:
+        facts = PublishFacts(merge=self.merge, entries=self._count_entries())
         if self.policy.on_merge is OnMerge.NOTHING or facts.entries == 0:
             return facts
         return replace(facts, statuses=tuple(self.github.status_log(self.merge.sha)))
@@ -124,7 +124,7 @@ class MergeReader:
         except ProblemsError:
             return 1
 
-    def _gather_runs(self, facts: MergeFacts) -> tuple[MergeFacts, ReuseFacts | None]:
+    def _gather_runs(self, facts: PublishFacts) -> tuple[PublishFacts, ReuseFacts | None]:
         """Add the plan, and the run that is reused or that the merge has started."""
         facts = replace(facts, plan=self.revisions.plan_merge())
         if facts.plan.problem is not None or not facts.plan.rows:
@@ -167,7 +167,7 @@ class MergeReader:
         )
 
     def _render(
-        self, facts: MergeFacts, decision: PublishDecision, results: ValidatedResults | None = None
+        self, facts: PublishFacts, decision: PublishDecision, results: ValidatedResults | None = None
     ) -> ValidatedMerge:
         results = results or ValidatedResults()
         run = decision.run

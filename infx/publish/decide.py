@@ -8,7 +8,7 @@ from enum import StrEnum
 from infx.model import Conclusion, Run
 from infx.policy.model import OnMerge, Policy
 from infx.publish.delivery import DeliveryState, read_delivery
-from infx.publish.facts import MergeFacts
+from infx.publish.facts import PublishFacts
 from infx.records import record
 from infx.reuse.decision import ReuseDecision, ReuseVerdict
 
@@ -68,7 +68,7 @@ class PublishDecision:
 SETTLED = frozenset({PublishVerdict.DONE, PublishVerdict.NOTHING, PublishVerdict.UNKNOWN})
 
 
-def decide_publication(facts: MergeFacts, policy: Policy, *, recovers: bool = False) -> PublishDecision:
+def decide_publication(facts: PublishFacts, policy: Policy, *, recovers: bool = False) -> PublishDecision:
     """Return whether the results of a merge are published.
 
     Args:
@@ -93,7 +93,7 @@ def decide_publication(facts: MergeFacts, policy: Policy, *, recovers: bool = Fa
     return _decide_own(facts.sweep)
 
 
-def decide_early(facts: MergeFacts, policy: Policy, *, recovers: bool = False) -> PublishDecision | None:
+def decide_early(facts: PublishFacts, policy: Policy, *, recovers: bool = False) -> PublishDecision | None:
     """Return the decision if it needs neither a plan nor runs; None if it does."""
     if policy.on_merge is OnMerge.NOTHING:
         return _nothing(PublishReason.ON_MERGE_NOTHING, "the policy says on-merge: nothing")

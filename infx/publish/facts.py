@@ -26,7 +26,7 @@ class PushedMerge:
 
 
 @record
-class MergeFacts:
+class PublishFacts:
     """Everything that `decide_publication` needs, except for the policy.
 
     Attributes:
