@@ -13,6 +13,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -443,6 +444,21 @@ class Git:
             return None
         sha, *parents = self.line("rev-list", "--parents", "--no-walk", newest).split()
         return sha, tuple(parents)
+
+    def recent_changes(self, revision: str, path: str, since: datetime) -> list[tuple[str, datetime]]:
+        """Return the commits along first parents that changed a file since a time, newest first, and their times.
+
+        The first commit of a history is left out.
+        """
+        options = (
+            "--first-parent",
+            "--timestamp",
+            f"--since={int(since.timestamp())}",
+            self.commit(revision),
+        )
+        lines = self.line("--literal-pathspecs", "rev-list", *options, "--", path).splitlines()
+        pairs = (line.split() for line in lines)
+        return [(sha, datetime.fromtimestamp(int(seconds), UTC)) for seconds, sha in pairs]
 
     def changed_paths(self, base: str, head: str) -> list[str]:
         """Return the paths that differ between two revisions, with both sides of a rename."""

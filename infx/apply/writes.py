@@ -41,6 +41,18 @@ class WrongIdentityError(InfxError):
     """Raised when the token's identity is not in the policy: infx would not recognize its own writes."""
 
 
+def check_publisher(creator: User, policy: Policy) -> None:
+    """Raise WrongIdentityError unless a status was written by the policy's publishing identity."""
+    # GitHub reports the token's identity only after a write, and a status cannot be deleted.
+    if creator != GHOST and not is_identity(creator, policy.publisher):
+        expected = ", ".join(policy.publisher) or "none"
+        raise WrongIdentityError(
+            f"The token writes statuses as {creator.login}, but the policy's publishing identity is {expected}, "
+            "so infx would not trust its own statuses.",
+            hint=f"Put {creator.login!r} first under identities in the policy, or use that identity's token.",
+        )
+
+
 class Writer(Protocol):
     """The requests that applying actions makes."""
 
@@ -128,23 +140,12 @@ class Applier:
                     description=status.description,
                     target_url=status.target_url,
                 )
-                self._check_publisher(made.creator)
+                check_publisher(made.creator, self.policy)
             case CancelRun():
                 self._cancel(action.run_id)
             case PushCommit() if self.push is not None:
                 self.push(action)
         return None
-
-    def _check_publisher(self, creator: User) -> None:
-        """Raise WrongIdentityError unless the status was written by the policy's publishing identity."""
-        # GitHub reports the token's identity only after a write, and a status cannot be deleted.
-        if creator != GHOST and not is_identity(creator, self.policy.publisher):
-            expected = ", ".join(self.policy.publisher) or "none"
-            raise WrongIdentityError(
-                f"The token writes statuses as {creator.login}, but the policy's publishing identity is {expected}, "
-                "so infx would not trust its own statuses.",
-                hint=f"Put {creator.login!r} first under identities in the policy, or use that identity's token.",
-            )
 
     def _react(self, action: AddReaction) -> None:
         try:

@@ -35,6 +35,14 @@ COMMANDS = {
         "infx.cli.merge:merge",
         "Merge or queue a pull request, step by step; what is missing is named.",
     ),
+    "publish": (
+        "infx.cli.publish:publish",
+        "Deliver the results of merges: store them, and tell the policy's target.",
+    ),
+    "stage": (
+        "infx.cli.stage:stage",
+        "Act on a comment that shows a finished sweep on a staging site: answer it and tell the policy's target.",
+    ),
     "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
     "reconcile": (
         "infx.cli.reconcile:reconcile",

@@ -86,7 +86,28 @@ def reconcile(
     chosen = list(dict.fromkeys(numbers)) or _choose(reconciler, since, after_push)
     report = reconciler.run(chosen)
     _show(report, reconciler, chosen, as_json=as_json)
-    return report.exit_code
+    if numbers or after_push is not None:
+        return report.exit_code
+    return max(report.exit_code, start_publications(reconciler))
+
+
+def start_publications(reconciler: Reconciler) -> int:
+    """Start the workflow that publishes for merges that it has not dealt with, and return the exit code."""
+    from infx.apply.unpublished import UnpublishedMerges
+    from infx.cli.report import print_problems
+    from infx.errors import InfxError
+
+    if reconciler.clone is None:
+        return 0
+    merges = UnpublishedMerges(reconciler.github, reconciler.policy, reconciler.clone)
+    try:
+        started = merges.start(dry_run=reconciler.dry_run)
+    except InfxError as error:  # the next run continues
+        print_problems(error.problems, os.environ)
+        return error.exit_code
+    for sha in started:
+        print_text(f"Merge {sha[:12]}: start {reconciler.policy.publish.workflow_file}", os.environ)
+    return 0
 
 
 def make_reconciler(policy: Policy, github: GitHub, *, dry_run: bool) -> Reconciler:

@@ -33,9 +33,9 @@ class Endpoints:
         """Return what is at a path, or None if nothing is there."""
         return self._seek(lambda: self._get(parse, *parts, **parameters))
 
-    def _write_silently(self, verb: str, *parts: object, expect: int) -> None:
+    def _write_silently(self, verb: str, *parts: object, expect: int, body: object = None) -> None:
         """Send a write whose answer has no body. Raises UnknownOutcomeError unless its status is `expect`."""
-        reply = self.connection.write(verb, self._path(*parts))
+        reply = self.connection.write(verb, self._path(*parts), body)
         if reply.status != expect:
             request = f"{verb} {self._path(*parts)}"
             raise UnknownOutcomeError(

@@ -177,6 +177,11 @@ class Workflows(Endpoints):
             lambda data: DispatchedRun(id=data["workflow_run_id"], url=data["html_url"]), data
         )
 
+    def dispatch_event(self, name: str, payload: Mapping[str, object]) -> None:
+        """Start the workflows of this repository that wait for a `repository_dispatch` event with this name."""
+        body = {"event_type": name, "client_payload": dict(payload)}
+        self._write_silently("POST", "dispatches", expect=204, body=body)
+
 
 def _convert_complete(items: Sequence[Any]) -> list[Artifact]:
     """Convert the artifacts that have a time and a run."""

@@ -14,6 +14,7 @@ from infx.hub.exchange import CORE, GRAPHQL, Answer, Exchange, Incoming, answer_
 from infx.hub.faults import DELAYS, Fault, FaultKind
 from infx.hub.refusal import Refused
 from infx.hub.router import ROUTES, Call, Route
+from infx.hub.routes.actions import DISPATCHES
 from infx.hub.service import Service
 from infx.hub.tokens import Token, TokenKind
 
@@ -142,7 +143,7 @@ def _dispatch(hub: Service, incoming: Incoming, exchange: Exchange, token: Token
         raise Refused(400, "Problems parsing JSON") from None
     if route.is_limited:
         hub.spend(token)
-    if "repo" in arguments and f"{arguments['owner']}/{arguments['repo']}".lower() != hub.repository.lower():
+    if "repo" in arguments and not _is_here(hub, route, arguments):
         raise Refused(404, "Not Found")
     call = Call(hub=hub, token=token, incoming=incoming, arguments=arguments, body=exchange.body)
     _check_permission(route, call)
@@ -154,6 +155,13 @@ def _dispatch(hub: Service, incoming: Incoming, exchange: Exchange, token: Token
     if route.needs:
         answer.headers["X-Accepted-GitHub-Permissions"] = route.needs
     return answer
+
+
+def _is_here(hub: Service, route: Route, arguments: Mapping[str, str]) -> bool:
+    """Return whether the hub has the repository of a request; of a neighbor it has only the dispatches."""
+    name = f"{arguments['owner']}/{arguments['repo']}"
+    is_neighbor = route.template == DISPATCHES and name in hub.state.neighbors
+    return is_neighbor or name.lower() == hub.repository.lower()
 
 
 def _find(method: str, path: str) -> tuple[Route, Mapping[str, str]]:

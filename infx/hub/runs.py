@@ -193,9 +193,14 @@ class RunActions(ConversationActions):
     def dispatch_repository(
         self, event_type: str, payload: Mapping[str, Any], *, by: str = WORKFLOW_LOGIN
     ) -> None:
-        """Emit `repository_dispatch`. The hub starts no run for it."""
+        """Emit `repository_dispatch` here. The hub starts no run for it."""
         data = {"branch": self.branch, "client_payload": dict(payload)}
         self.emit("repository_dispatch", event_type, by, data, starts=True)
+
+    @locked
+    def add_neighbor(self, repository: str) -> None:
+        """Let another repository take `repository_dispatch` from apps and people; `state.neighbors` has the events."""
+        self.state.neighbors.setdefault(repository, [])
 
     @locked
     def find_workflows(self) -> list[str]:

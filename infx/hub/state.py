@@ -222,4 +222,6 @@ class State:
     methods: tuple[str, ...] = ("merge", "squash")  # that the repository's settings allow
     queue: list[QueueEntry] = field(default_factory=list)  # of all branches, first to last
     events: list[Event] = field(default_factory=list)
+    # other repositories that take `repository_dispatch`, with the events that they got: name, payload, login
+    neighbors: dict[str, list[tuple[str, dict[str, Any], str]]] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)

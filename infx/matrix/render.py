@@ -35,7 +35,7 @@ def render_plan(plan: Plan, *, base_ref: str, head_ref: str) -> Iterator[str]:
     metadata = {
         "base_ref": base_ref,
         "head_ref": head_ref,
-        "entries": [_render_entry(entry) for entry in plan.entries],
+        "entries": [render_entry(entry) for entry in plan.entries],
     }
     yield "{\n"
     for bucket, kinds in nested.items():
@@ -61,7 +61,7 @@ def _render_list(rows: Iterable[Row], indent: str) -> Iterator[str]:
     yield "[]" if lead == "[" else f"\n{indent}]"
 
 
-def _render_entry(entry: Entry) -> dict[str, Any]:
+def render_entry(entry: Entry) -> dict[str, Any]:
     """Render an entry with the changelog's keys; the first three switches are always present."""
     values: dict[str, Any] = {
         "config-keys": list(entry.config_keys),

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from infx.policy.changelog import PrLink
 from infx.policy.evals import EvalProfile
 from infx.policy.merge import MergePolicy
+from infx.policy.publish import PublishPolicy
 from infx.policy.results import ResultRules
 from infx.policy.reuse import ReusePolicy
 from infx.policy.signoff import SignoffPolicy
@@ -244,6 +245,7 @@ class Policy:
     workflows: WorkflowsPolicy
     reuse: ReusePolicy
     merge: MergePolicy
+    publish: PublishPolicy
     signoff: SignoffPolicy
     repository: str | None = None
     former_names: tuple[str, ...] = ()

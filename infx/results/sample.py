@@ -61,9 +61,34 @@ def _make_row(environ: Mapping[str, str], conc: int) -> dict[str, Any]:
             "requested": 10 * conc, "completed": 10 * conc, "failed": 0, "status": "passed",
         },
     }  # fmt: skip
+    row.update(_make_layout(environ))
     if fingerprint := environ.get("RECIPE_FINGERPRINT"):
         row["recipe_fingerprint"] = fingerprint
     return row
+
+
+def _make_layout(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the parallelism, which tells a result's series from others."""
+    if "PREFILL_NUM_WORKERS" not in environ:
+        return _make_engine(environ, "", "", ("EP_SIZE", "DP_ATTENTION"))
+    layout: dict[str, Any] = {}
+    for role in _ROLES:
+        lower = role.lower()
+        layout[f"{lower}_num_workers"] = int(environ[f"{role}_NUM_WORKERS"])
+        layout.update(_make_engine(environ, f"{role}_", f"{lower}_", ("EP", "DP_ATTN")))
+        if hardware := environ.get(f"{role}_HARDWARE"):
+            layout[f"{lower}_hardware"] = hardware
+    return layout
+
+
+def _make_engine(environ: Mapping[str, str], prefix: str, key: str, names: tuple[str, str]) -> dict[str, Any]:
+    sizes = {"tp": "TP", "pp": "PP_SIZE", "dcp_size": "DCP_SIZE", "pcp_size": "PCP_SIZE", "ep": names[0]}
+    engine: dict[str, Any] = {
+        f"{key}{name}": int(environ[f"{prefix}{variable}"])
+        for name, variable in sizes.items()
+        if f"{prefix}{variable}" in environ
+    }
+    return {**engine, f"{key}dp_attention": environ.get(f"{prefix}{names[1]}") == "true"}
 
 
 def _count_gpus(environ: Mapping[str, str]) -> int:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from infx.bench.jobs import RowJob
 from infx.policy.results import ResultRules
 from infx.results.artifact import ReadArtifact
-from infx.results.collect import EVALS, POINTS, collect
-from infx.reuse.source_results import SourcePart, join_parts, read_part
+from infx.results.collect import EVALS, POINTS, Collection, collect
+from infx.reuse.source_results import SourcePart, SourceResults, join_parts, read_part
 from infx.reuse.verdict import Validation
 from infx.reuse.with_plan import judge_with_plan
 from infx.reuse.without_plan import judge_without_plan
@@ -27,9 +27,16 @@ def validate_source(
     """
     if jobs is None:
         return judge_without_plan(join_parts(map(read_part, artifacts)))
+    return judge_with_plan(*collect_source(artifacts, jobs, rules))
+
+
+def collect_source(
+    artifacts: Iterable[ReadArtifact], jobs: Sequence[RowJob], rules: ResultRules
+) -> tuple[SourceResults, Collection]:
+    """Return the aggregates of a source run, and what `collect` accepts for the planned rows."""
     parts: list[SourcePart] = []
     collection = collect(jobs, _read_aggregates(artifacts, parts), rules)
-    return judge_with_plan(join_parts(parts), collection)
+    return join_parts(parts), collection
 
 
 def _read_aggregates(artifacts: Iterable[ReadArtifact], parts: list[SourcePart]) -> Iterator[ReadArtifact]:

@@ -17,7 +17,20 @@ from infx.workflows.model import ActionFile, Workflow, WorkflowJob, WorkflowStep
 
 _BODY, _BODY_BEFORE_EDIT = "github.event.comment.body", "github.event.changes.body.from"
 # A workflow that uses one of infx's actions repeats values of the policy.
-_ACTIONS = ("approve", "changelog", "gate", "merge", "plan", "reconcile", "results", "row", "rows", "signoff")
+_ACTIONS = (
+    "approve",
+    "changelog",
+    "gate",
+    "merge",
+    "plan",
+    "publish",
+    "reconcile",
+    "results",
+    "row",
+    "rows",
+    "signoff",
+    "stage",
+)
 
 
 def find_label_literals(file: Workflow | ActionFile, policy: Policy) -> Iterator[Finding[Path]]:
@@ -157,6 +170,8 @@ def _compare_words(
     words = {policy.sweep.approve_command: "sweep.approve-command"} if step.uses_infx("approve") else {}
     if step.uses_infx("merge"):
         words = {policy.merge.command: "merge.command"}
+    if step.uses_infx("stage"):
+        words = {policy.publish.stage.command: "publish.stage.command"}
     if step.uses_infx("signoff"):
         keys = {policy.signoff.settle_command: "signoff.settle-command"}
         keys |= dict.fromkeys(policy.reuse.commands, "reuse.commands")

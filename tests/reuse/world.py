@@ -175,6 +175,20 @@ class World:
         with _standing_in(self.folder / "clone" if inside else self.folder):
             return call(*given, environ=surroundings)
 
+    def call_plain(
+        self,
+        words: Sequence[str],
+        environ: Mapping[str, str],
+        event: tuple[str, Mapping[str, Any]] | None = None,
+    ) -> Called:
+        """Call infx in the clone."""
+        if event is not None:
+            file = self.folder / "event.json"
+            file.write_text(json.dumps(event[1]), encoding="utf-8")
+            words = [*words, "--event", str(file), "--event-name", event[0]]
+        with _standing_in(self.folder / "clone"):
+            return call(*words, environ=environ)
+
     def follow(self, on_merge: str) -> None:
         """Let the policy decide what a merge does."""
         text = f"{POLICY}on-merge: {on_merge}\n"

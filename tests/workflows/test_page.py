@@ -71,7 +71,7 @@ def test_jobs_with_write_permissions_check_out_the_default_branch() -> None:
         for name, job in workflow["jobs"].items()
         if "write" in job["permissions"].values()
     }
-    assert set(writing) == {"again", "approve", "merge", "reconcile", "verify"}
+    assert set(writing) == {"again", "approve", "deliver", "merge", "reconcile", "stage", "verify"}
     checkouts = [
         step
         for job in writing.values()
@@ -85,7 +85,7 @@ def test_only_a_workflow_without_pull_request_code_has_secrets() -> None:
     holders = {
         path.name for path in (ROOT / ".github/workflows").glob("*.yml") if "secrets." in path.read_text()
     }
-    assert holders == {"merge.yml", "reconcile.yml"}
+    assert holders == {"merge.yml", "publish.yml", "reconcile.yml", "stage.yml"}
 
 
 def test_the_example_shows_the_output_of_the_command() -> None:

@@ -13,6 +13,7 @@ from infx.hub.routes.pulls import REPO
 from infx.hub.runs import WORKFLOWS
 from infx.hub.service import Service
 from infx.hub.state import Artifact, Run
+from infx.hub.tokens import TokenKind
 
 MOST_RUNS = 1000  # in a filtered list
 MOST_INPUTS = 25
@@ -178,12 +179,13 @@ def dispatch_workflow(call: Call) -> Answer:
     return Answer(data={"workflow_run_id": run.id, "run_url": shown["url"], "html_url": shown["html_url"]})
 
 
+DISPATCHES = f"{REPO}/dispatches"
 MOST_KEYS, LARGEST_PAYLOAD = 10, 65_535  # of a repository_dispatch
 
 
 @route(
     "POST",
-    f"{REPO}/dispatches",
+    DISPATCHES,
     needs="contents=write",
     fields={
         "event_type": Field(is_required=True, longest=100),
@@ -195,5 +197,11 @@ def dispatch_repository(call: Call) -> Answer:
     payload = call.body.get("client_payload", {})
     if len(json.dumps(payload)) > LARGEST_PAYLOAD:
         raise refuse_field("client_payload is too large.", field="client_payload")
+    name = f"{call.arguments['owner']}/{call.arguments['repo']}"
+    if name in call.hub.state.neighbors:
+        if call.token is None or call.token.kind is TokenKind.WORKFLOW:  # it is for its own repository only
+            raise Refused(403, "Resource not accessible by integration")
+        call.hub.state.neighbors[name].append((call.body["event_type"], payload, call.login))
+        return Answer(status=204)
     call.hub.dispatch_repository(call.body["event_type"], payload, by=call.login)
     return Answer(status=204)

@@ -1,0 +1,1 @@
+"""Where the results of a merge go: decisions about merges, validated rows, and deliveries."""
