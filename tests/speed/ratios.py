@@ -11,6 +11,7 @@ from tests.speed.folders import (
     FACTS,
     POLICY,
     REAL,
+    collected,
     cut_plan,
     find_real_data,
     histories,
@@ -98,6 +99,19 @@ def verify(rows: int) -> tuple[str, ...]:
     return (*INFX, "signoff", "verify", "--policy", POLICY, "--facts", f"{rows}.json")
 
 
+# The minimum for collecting: start like infx, read every result, and write all of them.
+READ_RESULTS = python(
+    START + "import json, pathlib\n"
+    "rows = [json.loads(path.read_bytes()) for path in sorted(pathlib.Path('artifacts-1820').glob('*/*.json'))]\n"
+    "pathlib.Path('bare.json').write_text(json.dumps(rows, indent=1))\n"
+)
+
+
+def collect(rows: int) -> tuple[str, ...]:
+    folders = ("--plan", f"plan-{rows}", "--artifacts", f"artifacts-{rows}", "--out", f"out-{rows}")
+    return (*INFX, "results", "collect", "--policy", POLICY, *folders)
+
+
 RATIOS: tuple[Ratio, ...] = (
     Ratio(name="infx --help", command=HELP, base=CLICK, limit=1.6),
     Ratio(name="config check", command=(*INFX, "config", "check"), base=LOAD_CONFIGS, limit=3.0, where=find_real_data, finds_problems=True),
@@ -120,6 +134,9 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="changelog canonicalize, 100 x", command=changelog("canonicalize", 100), base=START_AND_READ, limit=1.0, where=histories),
     Ratio(name="signoff verify of 7 rows", command=verify(7), base=CLICK, limit=4.0, where=write_signoffs(7)),
     Ratio(name="signoff verify of 448 rows, of 112", command=verify(448), base=verify(112), limit=5.0, where=write_signoffs(112, 448)),
+    Ratio(name="results collect of 1,820 artifacts", command=collect(1820), base=READ_RESULTS, limit=3.0, where=collected(1820)),
+    # Eleven times the rows in eleven times the time, and a quarter of that for noise.
+    Ratio(name="results collect of 20,000, of 1,820", command=collect(20_000), base=collect(1820), limit=13.8, where=collected(1820, 20_000), max_runs=3),
     Ratio(name="row of 300", command=("sh", "row.sh"), base=PASS, limit=2.0, where=cut_plan, environ={"GITHUB_OUTPUT": os.devnull}),
     Ratio(name="install.sh with pip", command=("sh", "actions.sh"), base=("sh", "full.sh"), limit=0.25, where=lay_out_toolkit("pip"), removed=TEMP, max_runs=3),
     Ratio(name="install.sh with uv", command=("sh", "actions.sh"), base=("sh", "full.sh"), limit=0.25, where=lay_out_toolkit("uv"), removed=TEMP, max_runs=3),
