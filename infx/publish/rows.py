@@ -18,7 +18,8 @@ from infx.policy.results import ResultRules
 from infx.publish.handover import ValidatedRow
 from infx.records import record
 from infx.results.artifact import ReadArtifact
-from infx.results.collect import CollectedPoint, Collection, list_problems
+from infx.results.collect import Collection, list_problems
+from infx.results.points import CollectedPoint
 from infx.results.row import RowFaultError
 from infx.results.series import identify_series
 from infx.reuse.validate import collect_source

@@ -22,7 +22,7 @@ from infx.results.compare_metrics import (
     find_numbers,
 )
 from infx.results.identity import ROLES
-from infx.results.lenient import parse_number
+from infx.results.normalize import parse_number
 from infx.results.row import RowFaultError
 from infx.results.series import Newest, Series, StoredRow, identify_series
 
