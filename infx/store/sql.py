@@ -72,9 +72,11 @@ class SqlStore:
         newest: dict[str, dict[int, StoredRow]] = {}
         keys = sorted(set(series))
         with self._read() as connection:
-            for start in range(0, len(keys) if connection else 0, SERIES_PER_QUERY):
-                assert connection is not None
-                query = tables.select_newest(keys[start : start + SERIES_PER_QUERY])
+            if connection is None:
+                return {}
+            withdrawn = sorted(_read_withdrawals(connection))
+            for start in range(0, len(keys), SERIES_PER_QUERY):
+                query = tables.select_newest(keys[start : start + SERIES_PER_QUERY], withdrawn)
                 for columns in connection.execute(query):
                     row = tables.from_columns(columns)
                     newest.setdefault(row.series, {})[row.conc] = row

@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Column,
-    ColumnElement,
     DateTime,
     Dialect,
     Index,
@@ -23,9 +22,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     and_,
-    exists,
     func,
-    or_,
     select,
 )
 
@@ -74,9 +71,17 @@ rows = Table(
     Column("commit_sha", _TEXT, nullable=False),
     Column("measured_at", Instant, nullable=False),
     Column("row_values", Text, nullable=False),
-    Index("infx_rows_series", "series", "conc", "measured_at"),
     Index("infx_rows_run", "run"),
 )
+# Newest first.
+_ORDER = [
+    column.desc()
+    for column in (
+        rows.c.measured_at, rows.c.run, rows.c.attempt, rows.c.row_id, rows.c.publication_run, rows.c.publication_attempt,
+    )
+]  # fmt: skip
+# With all columns that finding the newest rows needs, in its order, so that only those rows are read from the table.
+Index("infx_rows_newest", rows.c.series, rows.c.conc, *_ORDER)
 withdrawals = Table(
     "infx_withdrawals",
     metadata,
@@ -87,23 +92,17 @@ withdrawals = Table(
 )
 
 
-def select_newest(series: Collection[str]) -> Select[Any]:
-    """Return a query for the newest rows, of each series and concurrency, that are not withdrawn."""
-    order: list[ColumnElement[Any]] = [
-        column.desc()
-        for column in (
-            rows.c.measured_at, rows.c.run, rows.c.attempt, rows.c.row_id, rows.c.publication_run,
-            rows.c.publication_attempt,
-        )
-    ]  # fmt: skip
-    is_withdrawn = exists().where(
-        or_(withdrawals.c.run == rows.c.run, withdrawals.c.run == rows.c.publication_run)
+def select_newest(series: Collection[str], withdrawn: Collection[int]) -> Select[Any]:
+    """Return a query for the newest row of each series and concurrency.
+
+    withdrawn: runs whose rows do not count, neither those that they measured nor those that they published.
+    """
+    rank = func.row_number().over(partition_by=[rows.c.series, rows.c.conc], order_by=_ORDER).label("rank")
+    counts = (
+        [column.not_in(withdrawn) for column in (rows.c.run, rows.c.publication_run)] if withdrawn else []
     )
-    rank = func.row_number().over(partition_by=[rows.c.series, rows.c.conc], order_by=order).label("rank")
     # The long column is read only for the newest rows.
-    ranked = (
-        select(*rows.primary_key.columns, rank).where(rows.c.series.in_(series), ~is_withdrawn).subquery()
-    )
+    ranked = select(*rows.primary_key.columns, rank).where(rows.c.series.in_(series), *counts).subquery()
     same = [rows.c[column.name] == ranked.c[column.name] for column in rows.primary_key.columns]
     return select(rows).join(ranked, onclause=and_(*same)).where(ranked.c.rank == 1)
 

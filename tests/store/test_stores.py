@@ -11,6 +11,7 @@ import pytest
 
 from infx.records import replace
 from infx.store.lines import InvalidPublicationError
+from infx.store.memory import MemoryStore
 from infx.store.port import ResultStore, StoreChange, UnknownRunError, WithdrawnRunError
 from tests.store.made import START, make_publication, make_stored, make_withdrawal
 
@@ -165,15 +166,11 @@ BAD_ROWS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", BAD_ROWS, ids=str)
 def test_a_value_that_no_store_can_hold_is_refused(changes: dict[str, Any]) -> None:
-    from infx.store.memory import MemoryStore
-
     with pytest.raises(InvalidPublicationError):
         MemoryStore().publish(make_publication(1, replace(make_stored(1), **changes)))
 
 
 def test_a_row_twice_in_a_publication_is_refused() -> None:
-    from infx.store.memory import MemoryStore
-
     with pytest.raises(InvalidPublicationError, match="twice"):
         MemoryStore().publish(make_publication(1, make_stored(1), make_stored(1, day=2)))
 
