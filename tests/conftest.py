@@ -42,8 +42,22 @@ def shared() -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _neutral_session() -> Iterator[None]:
     """Neutralize the environment for fixtures that live longer than a test."""
-    with pytest.MonkeyPatch.context() as patch:
+    from tests.direct import registered_hubs
+
+    with pytest.MonkeyPatch.context() as patch, registered_hubs():
         _neutralize(patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _direct_calls(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Answer requests to hubs without HTTP, except in the tests of both of its ends."""
+    if request.path.parent.name in {"github", "hub"}:
+        yield
+        return
+    from tests.direct import direct_calls
+
+    with direct_calls():
         yield
 
 

@@ -29,6 +29,7 @@ class FaultKind(StrEnum):
     KILL = "kill"  # the hub calls `callback`, then cuts the connection
 
 
+DELAYS = {FaultKind.SLOW, FaultKind.OVERTAKEN}
 APPLIED_KINDS = {FaultKind.DROP, FaultKind.BAD_GATEWAY, FaultKind.KILL, FaultKind.SLOW, FaultKind.EMPTY}
 
 
@@ -82,6 +83,12 @@ class Faults:
         with self._lock:
             self._faults.append(fault)
         return fault
+
+    @property
+    def has_delays(self) -> bool:
+        """Return whether an answer may be delayed, for which requests of other connections must not wait."""
+        with self._lock:
+            return any(fault.kind in DELAYS for fault in self._faults)
 
     def clear(self) -> None:
         with self._lock:

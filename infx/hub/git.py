@@ -53,6 +53,7 @@ class BareRepository:
         self.git = Git(path)
         self.git.run("init", "--quiet", "--bare", f"--initial-branch={branch}")
         self._reader: ObjectReader | None = None
+        self._commits: set[str] = set()  # SHAs that are known to be commits; none is ever removed
         self._merges: dict[tuple[str, str], TestMerge] = {}
         self._bases: dict[tuple[str, str], str | None] = {}
         self._ranges: dict[tuple[str | None, str], list[str]] = {}
@@ -73,8 +74,23 @@ class BareRepository:
         # read from git every time, because someone may have pushed with git
         if not _NAME.fullmatch(name) or name.startswith("-") or ".." in name or "@{" in name:
             return None
+        sha = self._read_loose(name) or name
+        if sha in self._commits:
+            return sha
         entry = self.object(f"{name}^{{commit}}")
-        return entry[0] if entry else None
+        if entry is None:
+            return None
+        self._commits.add(entry[0])
+        return entry[0]
+
+    def _read_loose(self, name: str) -> str | None:
+        """Return what the file of a ref says, which is faster than git; None for packed refs and other names."""
+        if not name.startswith("refs/"):
+            return None
+        try:
+            return (self.path / name).read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            return None
 
     def file(self, revision: str, path: str) -> tuple[str, str, bytes] | None:
         return self.object(f"{revision}:{path}")

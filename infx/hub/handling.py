@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import infx.hub.routes  # noqa: F401 - fills the table
 from infx.hub.exchange import CORE, GRAPHQL, Answer, Exchange, Incoming, answer_refusal
-from infx.hub.faults import Fault, FaultKind
+from infx.hub.faults import DELAYS, Fault, FaultKind
 from infx.hub.refusal import Refused
 from infx.hub.router import ROUTES, Call, Route
 from infx.hub.service import Service
@@ -21,7 +21,6 @@ HOLD = 5.0  # seconds that an overtaken request waits at most for another reques
 NO_PERMISSION = "Resource not accessible by integration"
 STORE_TEMPLATE = "/_store/{artifact}"
 _CUTS = {FaultKind.DROP, FaultKind.KILL}
-_DELAYS = {FaultKind.SLOW, FaultKind.OVERTAKEN}
 
 
 Responder = Callable[[Service, Incoming, Exchange], Answer]
@@ -55,11 +54,11 @@ def _with_fault(
 ) -> Answer | None:
     if fault is None:
         return respond()
-    if fault.applied or fault.kind in _DELAYS:
+    if fault.applied or fault.kind in DELAYS:
         if not fault.applied:
             _delay(hub, fault)
         answer = respond()
-        if fault.kind in _DELAYS:
+        if fault.kind in DELAYS:
             if fault.applied:
                 _delay(hub, fault)
             return answer

@@ -31,6 +31,17 @@ class HubServer(ThreadingHTTPServer):
             self.hub.errors.append(error)
 
 
+def render(answer: Answer) -> tuple[dict[str, str], bytes]:
+    """Return the headers and the body of an answer."""
+    if answer.raw is not None:
+        data, kind = answer.raw, "application/zip"
+    else:
+        data = b"" if answer.data is None else json.dumps(answer.data).encode()
+        kind = "application/json; charset=utf-8"
+    about = {} if answer.status == 204 else {"Content-Type": kind, "Content-Length": str(len(data))}
+    return {**about, **answer.headers}, data
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -58,14 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _serve  # noqa: N815 - the base class's names
 
     def _send(self, answer: Answer) -> None:
-        if answer.raw is not None:
-            data, kind = answer.raw, "application/zip"
-        else:
-            data = b"" if answer.data is None else json.dumps(answer.data).encode()
-            kind = "application/json; charset=utf-8"
-        about = {} if answer.status == 204 else {"Content-Type": kind, "Content-Length": str(len(data))}
+        headers, data = render(answer)
         self.send_response_only(answer.status)
-        for name, value in {**about, **answer.headers}.items():
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)

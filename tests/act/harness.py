@@ -6,6 +6,9 @@ Otherwise tests only check what act does as GitHub does: which jobs ran, and the
 Each job has its own token with the job's `permissions`. act can only pass the same secret to all jobs, and the hub does
 not accept it. The tests' command `infx` replaces it by the job's token, which it finds by the names of the workflow and
 the job. A request beyond a job's permissions fails the test.
+
+act reads a step's output from a terminal, and forgets what it has not read yet when the step fails. The tests' command
+`bash` therefore copies the output of every step into a file, which is a part of the outcome's log.
 """
 
 from __future__ import annotations
@@ -58,7 +61,8 @@ class Outcome:
     jobs: Mapping[str, list[str]]  # last segment of a job's name → results, several for a matrix
     summaries: Sequence[str]  # in the order of steps
     commands: Sequence[Mapping[str, Any]]  # executed workflow commands, printed or in the runner's files
-    log: str
+    log: str  # act's output, and the output of the steps
+    steps: str  # the output of the steps
     artifacts: Path
 
     @property
@@ -135,6 +139,25 @@ class Act:
             path.chmod(0o755)
         return folder
 
+    def _make_shell(self, output: Path) -> Path:
+        """Write the bash of steps, which ends only after all output is copied, and return its folder.
+
+        act starts a step's script with options; a script that the step starts by `bash` has none and is not copied.
+        """
+        folder = self.folder / "shell"
+        folder.mkdir(exist_ok=True)
+        bash = shutil.which("bash")
+        lines = [
+            f"#!{bash}",
+            f'case "$1" in -*) ;; *) exec {bash} "$@" ;; esac',
+            f'{bash} "$@" 2>&1 | tee -a "{output}"',
+            'exit "${PIPESTATUS[0]}"',
+        ]
+        path = folder / "bash"
+        path.write_text("\n".join(lines) + "\n")
+        path.chmod(0o755)
+        return folder
+
     def run(
         self,
         workflow: str,
@@ -173,8 +196,10 @@ class Act:
         before = shutil.copytree(artifacts, self.folder / f"before-{run_id}-{attempt}")
         ledger = artifacts.with_name("ledger")
         ledger_before = ledger.read_bytes() if ledger.exists() else b""
+        output = self.folder / "steps.log"
         for _ in range(TRIES):
-            done = run_tool(command, self.project, self.folder)
+            output.write_text("")
+            done = run_tool(command, self.project, self.folder, path=self._make_shell(output))
             if not has_crashed(done):
                 break
             shutil.rmtree(artifacts)
@@ -182,7 +207,7 @@ class Act:
             ledger.write_bytes(ledger_before)
         refused = self._find_refused(request_count)
         assert len(refused) == refusals, "requests beyond the permissions of the job:\n" + "\n".join(refused)
-        return _read_outcome(done, artifacts)
+        return _read_outcome(done, output.read_text(errors="replace"), artifacts)
 
     def play(self, workflow: str, event: Event, **how: Any) -> Outcome:
         """Run a workflow for an event of the hub."""
@@ -288,7 +313,7 @@ def _read_runner_labels() -> list[str]:
     return sorted(inventory["labels"])
 
 
-def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Outcome:
+def _read_outcome(done: subprocess.CompletedProcess[str], steps: str, artifacts: Path) -> Outcome:
     """Read act's output, which has a JSON record on each line, and sometimes a plain error at the end."""
     jobs: dict[str, list[str]] = defaultdict(list)
     summaries, commands = [], []
@@ -308,15 +333,16 @@ def _read_outcome(done: subprocess.CompletedProcess[str], artifacts: Path) -> Ou
         jobs=dict(jobs),
         summaries=summaries,
         commands=commands,
-        log=done.stdout + done.stderr,
+        log=done.stdout + done.stderr + steps,
+        steps=steps,
         artifacts=artifacts,
     )
 
 
 def run_tool(
-    command: Sequence[str], directory: Path, folder: Path, silence: float = SILENCE
+    command: Sequence[str], directory: Path, folder: Path, silence: float = SILENCE, path: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run act to its end, or stop it if it prints nothing for `silence` seconds.
+    """Run act to its end, or stop it if it prints nothing for `silence` seconds. path: the first folder of the PATH.
 
     Sometimes act waits forever for the end of a terminal. SIGQUIT makes it crash and print the stacks of its threads;
     if it ignores the signal, it is killed.
@@ -324,7 +350,8 @@ def run_tool(
     stdout_file, stderr_file = folder / "act.stdout", folder / "act.stderr"
     with stdout_file.open("wb") as stdout, stderr_file.open("wb") as stderr:
         # act passes its whole environment on to the steps
-        env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}
+        folders = [*([path] if path else []), Path(sys.executable).parent, os.environ["PATH"]]
+        env = {"PATH": ":".join(map(str, folders)), "HOME": str(folder)}
         process = subprocess.Popen(command, cwd=directory, env=env, stdout=stdout, stderr=stderr)
         try:
             _wait_for(process, stdout_file, silence)

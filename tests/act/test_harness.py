@@ -29,10 +29,13 @@ def test_a_tool_that_ignores_signals_is_killed(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "begun\n")
 
 
-def test_ignored_signals_of_the_parent_process_do_not_matter() -> None:
+def test_ignored_signals_of_the_parent_process_do_not_matter(tmp_path: Path) -> None:
     """A process inherits ignored signals, and a shell cannot trap them."""
     test = f"{__file__}::{test_a_silent_tool_is_stopped_and_counts_as_crashed.__name__}"
-    command = f"trap '' INT QUIT TERM HUP; exec {sys.executable} -m pytest -p no:xdist --timeout 60 {test}"
+    options = (
+        f"-p no:xdist --timeout 60 --basetemp {tmp_path}/inner"  # another one would clean up old folders
+    )
+    command = f"trap '' INT QUIT TERM HUP; exec {sys.executable} -m pytest {options} {test}"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout
 
