@@ -51,7 +51,9 @@ class Life:
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     main: list[str] = field(default_factory=list)
     queued: dict[int, str] = field(default_factory=dict)
-    groups: list[tuple[str, str]] = field(default_factory=list)  # commits and branches that wait for their checks
+    groups: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # commits and branches that wait for their checks
     costs: list[int] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     pushed: tuple[str, ...] | None = None  # the words of the push that an author makes at the moment
