@@ -155,7 +155,7 @@ def test_a_person_waits_for_the_statuses_that_a_workflow_sets() -> None:
     assert reason(step) == "statuses"
 
 
-def test_a_status_of_somebody_else_is_not_trusted() -> None:
+def test_a_status_of_another_account_is_not_trusted() -> None:
     forged = tuple(replace(own_status(name), creator=pull().author) for name in (SWEEP, SIGNOFF))
     step = decide_step(facts(state={"statuses": forged, "signoff": None}), POLICY)
     assert isinstance(step, PublishStatuses)
