@@ -37,7 +37,7 @@ class Digest(click.ParamType["str"]):
 @examples(
     "infx publish --sha 0123456789012345678901234567890123456789 --dry-run",
     "infx publish --event event.json --out publish",
-    "infx publish --from publish/publish.json --sum HEX --recover",
+    "infx publish --from publish/publish.json --sum e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 )
 @click.command()
 @event_options
