@@ -17,6 +17,7 @@ from infx.matrix.folder import read_jobs
 from infx.matrix.row_file import ROW_FILE
 from infx.saved import dump_json
 from infx.signoff.facts import LinkState
+from infx.store.open import open_store
 from tests.calling import call
 from tests.conftest import ROOT, SHARED
 from tests.gate.facts import READY
@@ -24,6 +25,8 @@ from tests.matrix.large import write_large, write_plan
 from tests.repository import Repository
 from tests.signoff.world import CHANGE, MASTER, open_world
 from tests.speed.measure import SkippedError
+from tests.store.clones import make_clone
+from tests.store.many import fill
 
 REAL = SHARED / "data/inferencex"
 POLICY, DECISION, FACTS = "policy.yaml", "decision.json", "facts.json"
@@ -115,6 +118,21 @@ def two_plans(folder: Path) -> Path:
     write_plan(folder / "small.json", 16_384)
     write_plan(folder / "large.json", 65_536)
     return folder
+
+
+def two_stores(kind: str) -> Callable[[Path], Path]:
+    """Return a function that fills two stores of results, with 2,000 and with 100,000 rows."""
+
+    def prepare(folder: Path) -> Path:
+        for size, sweeps, series in (("small", 1, 200), ("large", 5, 2_000)):
+            (folder / size).mkdir()
+            git = make_clone(folder / size)
+            address = "branch:infx-results" if kind == "branch" else f"sqlite:{folder / size / 'results.db'}"
+            fill(open_store(address, git, author="cody"), sweeps, series=series)
+            (git.directory / "address").write_text(address)
+        return folder
+
+    return prepare
 
 
 def cut_plan(folder: Path) -> Path:

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 
+from tests.conftest import ROOT
 from tests.speed.folders import (
     DECISION,
     FACTS,
@@ -18,6 +19,7 @@ from tests.speed.folders import (
     two_plans,
     two_revisions,
     two_sizes,
+    two_stores,
     write_job_files,
     write_signoffs,
 )
@@ -98,6 +100,16 @@ def verify(rows: int) -> tuple[str, ...]:
     return (*INFX, "signoff", "verify", "--policy", POLICY, "--facts", f"{rows}.json")
 
 
+def read_store(size: str) -> tuple[str, ...]:
+    return (
+        "sh",
+        "-c",
+        f'cd {size}/clone && exec {shlex.quote(sys.executable)} -m tests.store.many "$(cat address)"',
+    )
+
+
+TESTS = {"PYTHONPATH": str(ROOT)}
+
 RATIOS: tuple[Ratio, ...] = (
     Ratio(name="infx --help", command=HELP, base=CLICK, limit=1.6),
     Ratio(name="config check", command=(*INFX, "config", "check"), base=LOAD_CONFIGS, limit=3.0, where=find_real_data, finds_problems=True),
@@ -121,6 +133,9 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="signoff verify of 7 rows", command=verify(7), base=CLICK, limit=4.0, where=write_signoffs(7)),
     Ratio(name="signoff verify of 448 rows, of 112", command=verify(448), base=verify(112), limit=5.0, where=write_signoffs(112, 448)),
     Ratio(name="row of 300", command=("sh", "row.sh"), base=PASS, limit=2.0, where=cut_plan, environ={"GITHUB_OUTPUT": os.devnull}),
+    # The newest rows of the 200 series of a sweep; the base is the same from a store that has nothing else.
+    Ratio(name="store of 100,000 rows, branch", command=read_store("large"), base=read_store("small"), limit=2.5, where=two_stores("branch"), environ=TESTS),
+    Ratio(name="store of 100,000 rows, SQLite", command=read_store("large"), base=read_store("small"), limit=2.5, where=two_stores("sqlite"), environ=TESTS),
     Ratio(name="install.sh with pip", command=("sh", "actions.sh"), base=("sh", "full.sh"), limit=0.25, where=lay_out_toolkit("pip"), removed=TEMP, max_runs=3),
     Ratio(name="install.sh with uv", command=("sh", "actions.sh"), base=("sh", "full.sh"), limit=0.25, where=lay_out_toolkit("uv"), removed=TEMP, max_runs=3),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from infx.git import Git
 from infx.store.memory import MemoryStore
 from infx.store.open import open_store
 from infx.store.port import ResultStore
-from tests.repository import Repository
+from tests.store.clones import make_clone
 from tests.store.postgres import NoPostgresError, run_postgres
 
 OpenStore = Callable[[], ResultStore]  # opens the same store each time
@@ -38,19 +38,6 @@ def _make_schema(address: str) -> str:
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"create schema {name}".encode())
     return f"{address}&options=-csearch_path%3D{name}"
-
-
-def make_clone(folder: Path) -> Git:
-    """Return a clone whose remote supports fetches without the contents of files, as GitHub does."""
-    remote = folder / "remote.git"
-    git = Git(folder)
-    git.run("init", "--quiet", "--bare", str(remote))
-    for name in ("allowFilter", "allowAnySHA1InWant"):
-        Git(remote).run("config", f"uploadpack.{name}", "true")
-    clone = Repository.init(folder / "clone")
-    clone.commit({"README.md": "x"})
-    clone.git.run("remote", "add", "origin", str(remote))
-    return clone.git
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from infx.results.series import Publication, StoredRow
 from infx.store.memory import MemoryStore
 from infx.store.open import open_store
 from infx.store.port import ResultStore, UnknownRunError, WithdrawnRunError
-from tests.store.conftest import make_clone
+from tests.store.clones import make_clone
 from tests.store.made import make_publication, make_stored, make_withdrawal
 
 SERIES = ("a", "b")
