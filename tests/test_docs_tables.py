@@ -8,8 +8,9 @@ import pytest
 
 from infx import schema, yaml12
 from infx.policy.load import default_policy
+from infx.rowfile.thresholds import MIN_SCORE
 from infx.signoff.checks.acceptance import parse_curve
-from infx.signoff.checks.accuracy import DEFAULT_BAR, parse_thresholds
+from infx.signoff.checks.accuracy import parse_thresholds
 from infx.signoff.checks.deprecation import parse_models
 from tests.conftest import ROOT
 
@@ -37,7 +38,7 @@ def test_examples_are_read_by_their_checks() -> None:
     assert (bars.find_bar("m1", "gsm8k"), bars.find_bar("m2", "gsm8k"), bars.find_bar("m2", "x")) == (
         0.94,
         0.9,
-        DEFAULT_BAR,
+        MIN_SCORE,
     )
-    assert str(DEFAULT_BAR) in PAGE
+    assert str(MIN_SCORE) in PAGE
     assert len(parse_curve(EXAMPLES["golden-al"], "x")) == 6

@@ -16,6 +16,7 @@ from infx.rowfile.agentic_errors import LIMIT, LIMIT_VARIABLE, METRIC_VARIABLE
 @click.option(
     "--result",
     required=True,
+    type=click.Path(exists=True, file_okay=False),
     envvar="RESULT_DIR",
     show_envvar=True,
     metavar="DIR",

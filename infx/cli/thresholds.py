@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from infx.errors import InfxError
 from infx.files import NoSuchSourceError
 from infx.gather.local import read_source
+from infx.phrases import join_some
 from infx.policy.model import Policy
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def read_thresholds(given: str | None, root: Path, policy: Policy) -> tuple[Scor
     bars, faults = parse_bars(value)
     if faults:
         raise InfxError(
-            f"{path}: {'; '.join(faults[:10])}.",
+            f"{path}: {join_some(faults, 10, separator='; ')}.",
             hint="Write a score from 0 to 1 for each task; infx config check names every mistake.",
         )
     return bars, value

@@ -18,7 +18,8 @@ from infx.policy.results import ResultRules
 from infx.publish.handover import ValidatedRow
 from infx.records import record
 from infx.results.artifact import ReadArtifact
-from infx.results.collect import CollectedPoint, Collection, list_problems
+from infx.results.collect import Collection, list_problems
+from infx.results.points import CollectedPoint
 from infx.results.row import RowFaultError
 from infx.results.series import identify_series
 from infx.reuse.validate import collect_source
@@ -29,7 +30,7 @@ _ROW_RULES = frozenset({"result-rejected", "result-failed", "result-missing", "s
 
 
 @record
-class Measurement:
+class MeasuredBy:
     """Where and when a row was measured."""
 
     run: int
@@ -51,7 +52,7 @@ class RowSelection:
 
     jobs: tuple[RowJob, ...]
     holders: Mapping[str, int]
-    measured: Mapping[str, Measurement]
+    measured: Mapping[str, MeasuredBy]
     missing: tuple[str, ...] = ()
 
     def find_names(self, run: int) -> frozenset[str]:
@@ -146,7 +147,7 @@ def _limit(collection: Collection, ids: Set[str]) -> Collection:
     )
 
 
-def _make_row(row_id: str, values: Mapping[str, object], where: Measurement) -> ValidatedRow:
+def _make_row(row_id: str, values: Mapping[str, object], where: MeasuredBy) -> ValidatedRow:
     return ValidatedRow(
         row_id=row_id,
         run=where.run,

@@ -22,7 +22,6 @@ from infx.results.compare_metrics import (
     find_numbers,
 )
 from infx.results.identity import ROLES
-from infx.results.lenient import parse_number
 from infx.results.row import RowFaultError
 from infx.results.series import Newest, Series, StoredRow, identify_series
 
@@ -188,15 +187,13 @@ def _read_row(value: Any, rules: ResultRules) -> MeasuredRow:
         raise RowFaultError(["it is not an object, expected a result row"])
     values = _complete(value)
     series = identify_series(values)
-    conc = parse_number(values["conc"])
-    assert conc is not None, "identify_series refuses rows without a concurrency"
     if faults := [] if series.is_agentic else _find_missing(values, series):
         raise RowFaultError(faults)
     prefixes = rules.list_prefixes(series.model_prefix)
     return MeasuredRow(
         values=value,
         series=series,
-        conc=conc,
+        conc=int(values["conc"]),  # identify_series refuses a value that is not a whole number
         numbers=find_numbers(value, AGENTIC_METRICS if series.is_agentic else METRICS),
         keys=(series.key, *(replace(series, model_prefix=prefix).key for prefix in prefixes[1:])),
     )

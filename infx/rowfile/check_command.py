@@ -40,7 +40,7 @@ def run_check(arguments: list[str]) -> int:
 def _find_faults(environment: Mapping[str, str], given: Mapping[str, str]) -> list[RowFault]:
     """Return why a replay does not count. An option that is not given is read from the environment.
 
-    Raises RowError (2) if the limit is not a number from 0 to 1, or no folder is named.
+    Raises RowError (2) if the limit is not a number from 0 to 1, or the folder is not known.
     """
     text = given.get("--limit") or environment.get(LIMIT_VARIABLE) or LIMIT
     limit = parse_limit(text)
@@ -49,6 +49,8 @@ def _find_faults(environment: Mapping[str, str], given: Mapping[str, str]) -> li
     folder = given.get("--result") or environment.get("RESULT_DIR")
     if not folder:
         raise RowError("RESULT_DIR is not set. Name the folder of the results with --result.", 2)
+    if not os.path.isdir(folder):
+        raise RowError(folder + " is not a folder.", 2)
     try:
         check_replay(folder, limit, given.get("--metric") or environment.get(METRIC_VARIABLE, ""))
     except FaultsError as error:

@@ -24,6 +24,7 @@ MERGE_DRIVER = ("changelog", "merge-driver")  # git defines its exit codes
 RIGHT = {
     "--plan": "sweep-plan",
     "--artifacts": "artifacts",
+    "--result": "artifacts",
     "--out": "out",
     "--id": "unknown",
     "--base-ref": "main",
@@ -62,11 +63,12 @@ WRONG = {
     "--exp-name": ("nope", 2),
     "--base-ref": ("nope", 3),  # an unknown revision
     "--head-ref": ("nope", 3),
+    "--sum": ("nope", 2),
 }
 # Every value is valid: free text, filters that may match nothing, names of events.
 FREE = {
     "--description", "--translation", "--signed", "--event-name", "--runner-node-filter", "--model-prefix", "--precision",
-    "--framework", "--runner-type", "--without", "--workflow",
+    "--framework", "--metric", "--runner-type", "--without", "--workflow",
 }  # fmt: skip
 
 

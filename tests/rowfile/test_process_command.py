@@ -149,7 +149,6 @@ def test_the_start_of_a_row_reads_nothing_of_the_packed_part() -> None:
     ids=["one engine", "roles"],
 )
 def test_the_rows_complete_the_sweep(planned: Row, script: str, tput: float) -> None:
-    pytest.importorskip("infx.results.normalize")
     write_output("output.json", {**VLLM, "model_id": "acme/m1"})
     played = play(cut_plan(Path.cwd(), planned, ["sh", "-c", script]), out="out")
     Path("artifacts").mkdir()

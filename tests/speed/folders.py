@@ -12,9 +12,12 @@ from unittest import mock
 
 import yaml
 
+from infx.bench.uploads import artifact_name
 from infx.git import Git
+from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
 from infx.matrix.row_file import ROW_FILE
+from infx.results.sample import make_files
 from infx.results.series import Publication, make_row
 from infx.saved import dump_json
 from infx.signoff.facts import LinkState
@@ -159,6 +162,25 @@ def cut_plan(folder: Path) -> Path:
     ]
     (folder / "row.sh").write_text(f"exec {shlex.join(words)} --directory . --out row-results\n")
     return folder
+
+
+def collected(*sizes: int) -> Callable[[Path], Path]:
+    """Write a plan folder and the artifact of each of its rows, for each number of rows (plan-N, artifacts-N)."""
+
+    def prepare(folder: Path) -> Path:
+        (folder / POLICY).write_text("repository: acme/bench\n")
+        for rows in sizes:
+            plan, cut = write_plan(folder / f"{rows}.json", rows), folder / f"plan-{rows}"
+            called = call("shards", "--policy", str(folder / POLICY), "--plan", str(plan), "--out", str(cut))
+            assert called.code == 0, called.err
+            for job in read_jobs((cut / "jobs.jsonl").read_text().splitlines()):
+                place = folder / f"artifacts-{rows}" / artifact_name(job)
+                place.mkdir(parents=True)
+                for name, value in make_files(project_job(job, max_bytes=131_071)).items():
+                    (place / name).write_text(json.dumps(value))
+        return folder
+
+    return prepare
 
 
 def histories(folder: Path) -> Path:

@@ -12,6 +12,7 @@ from tests.speed.folders import (
     FACTS,
     POLICY,
     REAL,
+    collected,
     cut_plan,
     find_real_data,
     histories,
@@ -111,9 +112,23 @@ def read_store(size: str) -> tuple[str, ...]:
 
 TESTS = {"PYTHONPATH": str(ROOT)}
 
+
 def compare(results: str) -> tuple[str, ...]:
     command = " ".join((*map(shlex.quote, INFX), "results", "compare", f"{results}.json", "--out", "out"))
     return ("sh", "-c", f"rm -f summary.md && exec {command}")
+
+
+# The minimum for collecting: start like infx, read every result, and write all of them.
+READ_RESULTS = python(
+    START + "import json, pathlib\n"
+    "rows = [json.loads(path.read_bytes()) for path in sorted(pathlib.Path('artifacts-1820').glob('*/*.json'))]\n"
+    "pathlib.Path('bare.json').write_text(json.dumps(rows))\n"
+)
+
+
+def collect(rows: int) -> tuple[str, ...]:
+    folders = ("--plan", f"plan-{rows}", "--artifacts", f"artifacts-{rows}", "--out", f"out-{rows}")
+    return (*INFX, "results", "collect", "--policy", POLICY, *folders)
 
 
 RATIOS: tuple[Ratio, ...] = (
@@ -139,6 +154,9 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="signoff verify of 7 rows", command=verify(7), base=CLICK, limit=4.0, where=write_signoffs(7)),
     Ratio(name="signoff verify of 448 rows, of 112", command=verify(448), base=verify(112), limit=5.0, where=write_signoffs(112, 448)),
     Ratio(name="results compare, 20,000 of 5,000", command=compare("large"), base=compare("small"), limit=5.0, where=write_comparisons, environ={"INFX_STORE": "sqlite:results.db", "GITHUB_STEP_SUMMARY": "summary.md"}),
+    Ratio(name="results collect of 1,820 artifacts", command=collect(1820), base=READ_RESULTS, limit=3.0, where=collected(1820)),
+    # Eleven times the rows in eleven times the time, and a quarter of that for noise.
+    Ratio(name="results collect of 20,000, of 1,820", command=collect(20_000), base=collect(1820), limit=13.8, where=collected(1820, 20_000), max_runs=3),
     Ratio(name="row of 300", command=("sh", "row.sh"), base=PASS, limit=2.0, where=cut_plan, environ={"GITHUB_OUTPUT": os.devnull}),
     # The newest rows of the 200 series of a sweep; the base is the same from a store that has nothing else.
     Ratio(name="store of 100,000 rows, branch", command=read_store("large"), base=read_store("small"), limit=2.5, where=two_stores("branch"), environ=TESTS),
