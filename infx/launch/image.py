@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from infx.launch.cluster import Cluster, ImageSource, ImportPlace
 from infx.launch.steps import ImageImport, Step, StepName
-from infx.launch.texts import Texts
+from infx.launch.texts import Texts, is_file
 
 # Exit codes of the script, in addition to those of signals.
 LOCK_TIMED_OUT, IMPORT_FAILED, FILE_INVALID = 75, 74, 73
@@ -45,7 +45,8 @@ def render_import(cluster: Cluster, texts: Texts, in_job: tuple[str, ...]) -> St
     in_job: the beginning of an argv that runs a process on a node of the allocation.
     """
     image = cluster.image
-    if image.source is not ImageSource.SQUASH or image.place is ImportPlace.PRE_STAGED:
+    is_missing = image.source is ImageSource.SQUASH and image.place is not ImportPlace.PRE_STAGED
+    if not is_missing or is_file(texts.values["image"]):
         return None
     is_on_node = image.place is ImportPlace.NODE
     file, address = texts.values["squash"], texts.fill(image.uri)

@@ -88,10 +88,10 @@ def make_texts(task: LaunchTask, cluster: Cluster) -> Texts:
         "hf": task.environment.get("HF_HUB_CACHE") or DEFAULT_HF_HUB_CACHE,
         **name_image(recipe.image),
     }
-    for name, value in values.items():
-        if not _SAFE.fullmatch(value) or (name == "hf" and ":" in value):
+    for name, text in values.items():
+        if not _SAFE.fullmatch(text) or (name == "hf" and ":" in text):
             raise InfxError(
-                f"Row {task.id} cannot be launched: {name} is {value!r}; expected letters, digits and ._+@:/#=~- only."
+                f"Row {task.id} cannot be launched: {name} is {text!r}; expected letters, digits and ._+@:/#=~- only."
             )
     values |= _describe_layout(recipe)
     values |= {
@@ -102,7 +102,17 @@ def make_texts(task: LaunchTask, cluster: Cluster) -> Texts:
         "aiperf-cache": cluster.aiperf_cache or "",
     }
     texts = Texts(values=MappingProxyType(values))
-    return replace(texts, values={**values, "squash": texts.fill(cluster.image.squash or "")})
+    return replace(texts, values={**values, "squash": find_squash(recipe.image, cluster.image.squash, texts)})
+
+
+def find_squash(image: str, template: str | None, texts: Texts) -> str:
+    """Return the squash file of an image; an image may itself be the path of one."""
+    return image if is_file(image) else texts.fill(template or "")
+
+
+def is_file(image: str) -> bool:
+    """Return whether an image is the path of a squash file, which is not imported."""
+    return image.startswith("/")
 
 
 def name_image(image: str) -> dict[str, str]:
