@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,13 @@ if TYPE_CHECKING:
     help="Least scores of accuracy runs: a file or <commit>:<path>. Default: the policy's, in this repository.",
 )
 @click.option(
+    "--clusters",
+    "clusters_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Clusters: a file or <commit>:<path>. Default: the policy's, in this repository.",
+)
+@click.option(
     "--only",
     multiple=True,
     metavar="ID",
@@ -100,6 +108,7 @@ def shards(
     runner_config: str | None,
     priorities: str | None,
     thresholds: str | None,
+    clusters_file: str | None,
     only: tuple[str, ...],
     follow_up_file: Path | None,
     policy: Policy,
@@ -131,10 +140,28 @@ def shards(
     )
     repeated = follow_up if follow_up and follow_up.runs else None
     _, bars = read_thresholds(thresholds, root, policy)
-    files = render_folder(cut, text, policy, make_row_rules(decision, policy), bars, repeated)
+    launches = render_plan_launches(clusters_file, root, cut, runners, policy)
+    files = render_folder(cut, text, policy, make_row_rules(decision, policy), bars, repeated, launches)
     digests = write_folder(out, files)
     actions.write_outputs(os.environ, count_shards(cut, render_sums(digests)))
     click.echo(actions.neutralize_json((out / INDEX).read_text("utf-8")), nl=False)
+
+
+def render_plan_launches(
+    given: str | None, root: Path, cut: Shards, runners: Runners, policy: Policy
+) -> Iterable[str] | None:
+    """Return the launches of the rows; None if no file was named and the policy's does not exist."""
+    from infx.launch.clusters import load_clusters
+    from infx.matrix.launches import render_launches
+
+    path = given or str(root / policy.clusters)
+    try:
+        clusters = load_clusters(read_source(path, "clusters"), path)
+    except NoSuchSourceError:
+        if given is None or given.rpartition(":")[2] == policy.clusters:
+            return None
+        raise
+    return render_launches(cut.jobs, policy, runners, clusters)
 
 
 def make_context(event: str, decision: Decision | None) -> ShardContext:

@@ -30,6 +30,7 @@ from infx.results.collect import collect
 ACTIONS = "Actions"
 _PRIORITIES = "configs/ci-priority.yaml"
 _THRESHOLDS = "configs/eval-thresholds.yaml"
+_CLUSTERS = "configs/clusters.yaml"  # not in the demo's repository, so its rows run the row command
 _CHECK = re.compile(r"(?m)^- (❌|⚠️) (Check [0-9]+ \([^)]+\)): \w+ — (.+)$")
 _LINKS = re.compile(r" \((?:\[[^]]*\]\([^)]*\)(?:, )?)+\)")
 
@@ -213,6 +214,7 @@ class Machines:
                 "policy": f"{base}:{POLICY}",
                 "priorities": f"{base}:{_PRIORITIES}",
                 "thresholds": f"{base}:{_THRESHOLDS}",
+                "clusters": f"{base}:{_CLUSTERS}",
                 "directory": str(measured),
                 "base-ref": base,
                 "head-ref": head,

@@ -6,6 +6,7 @@ jobs.jsonl     one job per line, in the order of the shards
 canary.jsonl   the job of the canary, if there is one
 row.py         the program that runs a row on its machine
 rows.env       what that program reads
+launches.jsonl how the rows run on the clusters that may get them, if clusters are described; that program reads it
 eval-thresholds.json  the least scores of accuracy runs, for that program
 others.jsonl   in a follow-up sweep: the rows whose results it repeats
 follow-up.json in a follow-up sweep: which runs have measured them
@@ -25,6 +26,7 @@ from infx.errors import UsageError
 from infx.matrix.row_file import ROW_FILE, ROWS, pack_row_file, render_rows
 from infx.matrix.shards import Shards
 from infx.policy.model import Policy
+from infx.rowfile.plan import LAUNCHES
 from infx.rowfile.score_command import BARS
 from infx.saved import dump_json
 
@@ -40,6 +42,7 @@ def render_folder(
     rules: Mapping[str, Any] | None,
     thresholds: Any,
     follow_up: FollowUp | None = None,
+    launches: Iterable[str] | None = None,
 ) -> dict[str, Iterable[str]]:
     """Return the files of a plan folder: name → parts of the text, made when they are written.
 
@@ -47,6 +50,7 @@ def render_folder(
         rules: see `infx.matrix.row_file`.
         thresholds: the value of the file with the least scores of accuracy runs.
         follow_up: which runs have measured the other rows; None: their results are not repeated.
+        launches: see `infx.matrix.launches`; None: every row runs the row command.
     """
     canary = [] if shards.canary is None else [shards.canary]
     index = {
@@ -63,6 +67,7 @@ def render_folder(
         ROWS: render_rows(shards.jobs, policy, rules),
         ROW_FILE: [pack_row_file()],
         BARS: [json.dumps(thresholds), "\n"],
+        **({} if launches is None else {LAUNCHES: launches}),
         **_render_follow_up(shards, follow_up),
     }
 

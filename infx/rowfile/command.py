@@ -39,7 +39,7 @@ def run_command(
         signal.signal(number, group.handle)
     try:
         leader = _start(
-            command, folder, {**_inherited(), **variables, ROW_FILE: os.path.abspath(sys.argv[0])}
+            command, folder, {**inherit_environment(), **variables, ROW_FILE: os.path.abspath(sys.argv[0])}
         )
     except OSError as error:
         message = "The row command " + command[0] + " cannot be started: " + str(error.strerror) + "."
@@ -77,7 +77,8 @@ def _start(command: list[str], folder: str, environment: dict[str, str]) -> int:
         os.chdir(here)
 
 
-def _inherited() -> dict[str, str]:
+def inherit_environment() -> dict[str, str]:
+    """Return the variables of this process, without what measured code does not get."""
     return {
         name: value
         for name, value in os.environ.items()

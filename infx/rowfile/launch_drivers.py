@@ -50,10 +50,10 @@ class Driver(Protocol):
     def find(self) -> list[str]:
         """Return the ids of what is there. Raises DriverError if that is not known."""
 
-    def remove(self, ids: list[str], seconds: float) -> None:
+    def remove(self, ids: list[str], *, is_hard: bool) -> None:
         """Begin to remove.
 
-        ids: what was found; empty if that is not known. seconds: since the first try. Raises DriverError.
+        ids: what was found; empty if that is not known. is_hard: whether asking was tried. Raises DriverError.
         """
 
     def explain(self, ended: Ended, job: str) -> str:
@@ -84,8 +84,8 @@ class LocalDriver:
         except OSError:  # it has ended, or it is another user's
             return False
 
-    def remove(self, ids: list[str], seconds: float) -> None:
-        number = signal.SIGTERM if seconds < limits.TERM else signal.SIGKILL
+    def remove(self, ids: list[str], *, is_hard: bool) -> None:
+        number = signal.SIGKILL if is_hard else signal.SIGTERM
         for pid in ids:
             try:
                 os.kill(int(pid), number)
@@ -122,7 +122,7 @@ class DockerDriver:
         argv = ["docker", "ps", "--all", "--quiet", "--no-trunc", "--filter", self._filter]
         return _read_ids(ask_checked(self._ask, argv), _HEX, argv[0])
 
-    def remove(self, ids: list[str], seconds: float) -> None:
+    def remove(self, ids: list[str], *, is_hard: bool) -> None:
         if ids:
             ask_checked(self._ask, ["docker", "rm", "--force", "--volumes", *ids])
 
@@ -145,7 +145,7 @@ class SlurmDriver:
         argv = ["squeue", *self._own, "--noheader", "--format=%A"]
         return _read_ids(ask_checked(self._ask, argv), _DIGITS, argv[0])
 
-    def remove(self, ids: list[str], seconds: float) -> None:
+    def remove(self, ids: list[str], *, is_hard: bool) -> None:
         ask_checked(self._ask, ["scancel", *(ids or self._own)])
 
     def explain(self, ended: Ended, job: str) -> str:
@@ -210,7 +210,7 @@ def sweep(driver: Driver, seconds: float) -> str:
         if looks and passed >= seconds:
             return "The " + driver.kind + " of this runner cannot be removed: " + problem.rstrip(".") + "."
         try:
-            driver.remove(ids or [], passed)
+            driver.remove(ids or [], is_hard=passed >= min(limits.TERM, seconds / 2))
         except DriverError as error:
             problem += "; " + error.message
         pause = limits.PAUSES[min(looks, len(limits.PAUSES) - 1)]

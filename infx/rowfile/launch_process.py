@@ -179,9 +179,10 @@ class _Process:
             if self._kill_at is not None and now >= self._kill_at and self._gone_at is None:
                 send_signal(self.pid, signal.SIGKILL)
                 self._gone_at = now + limits.KILLED
-            ends = (self._gone_at, self._kill_at if self._gone_at is None else None)
-            ends += (None if self._is_overdue else overdue_at,)
-            self._look(watched, cancellation.wake, min(end for end in ends if end is not None) - now)
+            next_at = self._kill_at if self._gone_at is None else self._gone_at
+            if not self._is_overdue and (next_at is None or overdue_at < next_at):
+                next_at = overdue_at
+            self._look(watched, cancellation.wake, next_at - now if next_at is not None else 1.0)
         self._read()
         return self._end(is_cancellable and bool(cancellation.number))
 

@@ -7,7 +7,7 @@ import sys
 
 from .command import TIMED_OUT, run_command
 from .errors import RowError
-from .plan import RowTask, read_row
+from .plan import LAUNCHES, RowTask, read_row
 from .record import JobRecord
 from .results import find_missing, find_results, gather_results
 from .runner import print_error, print_line, write_output
@@ -18,11 +18,14 @@ MAX_NAMES = 20  # of gathered files that are listed
 USAGE = """\
 Usage: python3 row.py run --plan DIR --id ID --out DIR [--directory DIR]
 
+       python3 row.py launch --help
+       python3 row.py clean --help
        python3 row.py process --help
        python3 row.py check-replay --help
        python3 row.py scores --help
 
-Run one row of a plan and gather the results that it leaves. The row command makes them with process.
+Run one row of a plan and gather the results that it leaves. If the plan has launches, the row's launch on this runner
+runs; otherwise the row command. The row command makes the results with process.
 
   --plan DIR       folder that infx shards wrote
   --id ID          the row's id: the start of its job's name
@@ -46,6 +49,10 @@ def main() -> int:
             from .score_command import run_scores  # costs more than a row's start
 
             return run_scores(sys.argv[2:])
+        if sys.argv[1:2] in (["launch"], ["clean"]):
+            from .launch_command import run_launch_command
+
+            return run_launch_command(sys.argv[1:])
         options = _parse(sys.argv[1:])
         if options is None:
             sys.stdout.write(USAGE)
@@ -93,11 +100,8 @@ def _run(row: RowTask, plan: str, folder: str, out: str) -> int:
 
 def _run_stages(row: RowTask, plan: str, folder: str, out: str, record: JobRecord) -> int:
     """Run the command, gather its files, and judge the scores of an accuracy run. Return the exit code."""
-    record.begin("command")
     earlier = find_results(folder, row.gathered)
-    code, started_at = run_command(row.command, folder, row.environment, row.minutes)
-    if code:
-        record.fail(*_describe_end(code, row), code, retriable=code > 128)
+    code, started_at = _run_benchmark(row, plan, folder, record)
     record.begin("gather")
     names = gather_results(folder, out, row.gathered, earlier, started_at)
     record.add_files(names)
@@ -114,6 +118,24 @@ def _run_stages(row: RowTask, plan: str, folder: str, out: str, record: JobRecor
     if code or missing:
         return code or 1
     return _judge_scores(row, plan, out, record) if row.is_accuracy else 0
+
+
+def _run_benchmark(row: RowTask, plan: str, folder: str, record: JobRecord) -> tuple[int, float]:
+    """Run the launch of a row if the plan has one, or else the row command.
+
+    Returns: the exit code, and when the benchmark started, in seconds since 1970.
+    """
+    if os.path.exists(os.path.join(plan, LAUNCHES)):
+        from .launch_row import run_launched  # costs more than a row's start
+
+        launched = run_launched(row, plan, folder, record)
+        if launched is not None:
+            return launched
+    record.begin("command")
+    code, started_at = run_command(row.command, folder, row.environment, row.minutes)
+    if code:
+        record.fail(*_describe_end(code, row), code, retriable=code > 128)
+    return code, started_at
 
 
 def _describe_end(code: int, row: RowTask) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .errors import RowError
 
 ROWS = "rows.env"
+LAUNCHES = "launches.jsonl"  # only if a cluster is described; see `launch_steps`
 
 
 class RowTask:

@@ -35,6 +35,7 @@ class JobRecord:
         self._environment = environment
         self._stages: list[dict[str, object]] = []
         self._files: list[str] = []
+        self._leftovers: list[str] = []
 
     def begin(self, stage: str) -> None:
         """Begin a stage; the one before ends."""
@@ -49,21 +50,28 @@ class JobRecord:
         *,
         retriable: bool = False,
         evidence: list[str] | None = None,
+        cause: str = "benchmark",
     ) -> None:
         """Record an error of the current stage, unless an earlier one is recorded.
 
-        kind: a word for the class of the error. retriable: whether the same job may pass if it runs again.
+        kind: a word for the class of the error. retriable: whether the same job may pass if it runs again. cause: what
+        failed, the `benchmark` or the `infrastructure`, or `cancelled`.
         """
         if self.error is None and self._stages:
             lines = [line[:MAX_TEXT] for line in (evidence or [])[:MAX_EVIDENCE]]
             self.error = {
                 "stage": self._stages[-1]["stage"],
                 "type": kind,
+                "cause": cause,
                 "message": message[:MAX_TEXT],
                 "exit_code": code,
                 "retriable": retriable,
                 "evidence": lines,
             }
+
+    def add_leftovers(self, sentences: list[str]) -> None:
+        """Record what could not be cleaned up; it fails nothing."""
+        self._leftovers += [sentence[:MAX_TEXT] for sentence in sentences[:MAX_EVIDENCE]]
 
     def add_files(self, names: list[str]) -> None:
         self._files += names
@@ -94,6 +102,7 @@ class JobRecord:
             "stages": self._stages,
             "outcome": "success" if self.error is None else "failure",
             "error": self.error,
+            "left": self._leftovers,
             "files": [
                 {"name": name, "bytes": os.path.getsize(os.path.join(folder, name))}
                 for name in self._files[:MAX_FILES]

@@ -36,7 +36,7 @@ def test_an_actions_lines_choose_the_arguments(tmp_path: Path) -> None:
 
 
 def test_a_step_runs_if_the_input_of_its_condition_has_a_value() -> None:
-    names = ("policy", "priorities", "thresholds", "directory", "base-ref", "head-ref")
+    names = ("policy", "priorities", "thresholds", "clusters", "directory", "base-ref", "head-ref")
     inputs = dict.fromkeys(names, "x")
     lines = [
         [step.lines.split()[1] for step in read_action("plan", {**inputs, **more}) if "infx" in step.lines]
