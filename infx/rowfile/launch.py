@@ -93,7 +93,7 @@ class Launcher:
         """Run the launch to its end, with everything released."""
         self._cancellation.listen()
         try:
-            self._observer.begin("prepare")
+            self._observer.begin("clean")
             self._prepare()
             for step in self._form.steps:
                 if self.failure is None or (step.is_always_run and self.failure.cause != CANCELLED):
@@ -213,7 +213,7 @@ class Launcher:
                 ask_checked(self._ask, argv)
             except DriverError as error:
                 self.problems.append("The step " + step.name + " was not released: " + error.message)
-        for driver in self._drivers:
+        for driver in self._drivers if self._begun else []:
             problem = sweep(driver, self._limit(limits.SWEEP))
             if problem:
                 self.problems.append(problem)

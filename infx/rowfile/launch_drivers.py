@@ -196,23 +196,24 @@ def sweep(driver: Driver, seconds: float) -> str:
     Returns: what is left, as a sentence; empty if nothing is left. A question that is not answered does not count as
     an empty answer.
     """
-    began, looks, problem = time.monotonic(), 0, ""
+    began, looks, refusal = time.monotonic(), 0, ""
     while True:
-        ids: list[str] | None = None
+        ids: list[str] = []
         try:
             ids = driver.find()
             if not ids:
                 return ""
             problem = "still there: " + ", ".join(ids[:20])
         except DriverError as error:
-            problem = error.message
+            problem = error.message.rstrip(".")
         passed = time.monotonic() - began
         if looks and passed >= seconds:
-            return "The " + driver.kind + " of this runner cannot be removed: " + problem.rstrip(".") + "."
+            problem += "; " + refusal if refusal else ""
+            return "The " + driver.kind + " of this runner cannot be removed: " + problem + "."
         try:
-            driver.remove(ids or [], is_hard=passed >= min(limits.TERM, seconds / 2))
+            driver.remove(ids, is_hard=passed >= min(limits.TERM, seconds / 2))
         except DriverError as error:
-            problem += "; " + error.message
+            refusal = error.message.rstrip(".")
         pause = limits.PAUSES[min(looks, len(limits.PAUSES) - 1)]
         time.sleep(min(pause, max(seconds - passed, 0.0)))
         looks += 1

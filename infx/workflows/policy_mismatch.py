@@ -220,7 +220,12 @@ def _compare_names(file: Workflow, step: WorkflowStep, policy: Policy) -> Iterat
     if step.uses_infx("results") and wanted not in names and "${{" not in "".join(names):
         key = "comments.visualizer.results"
         yield step.path, f"No step uploads the artifact {wanted}, which is the policy's {key}."
-    for name, named in (("priorities", policy.priorities), ("thresholds", policy.eval_thresholds)):
+    files = (
+        ("priorities", policy.priorities),
+        ("thresholds", policy.eval_thresholds),
+        ("clusters", policy.clusters),
+    )
+    for name, named in files:
         path = str(step.inputs.get(name, named)).rpartition(":")[2]
         if step.uses_infx("plan") and "${{" not in path and path != named:
             at = (*step.path, "with", name)

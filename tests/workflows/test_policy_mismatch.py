@@ -109,6 +109,11 @@ CHANGES = [
         "sweep.yml",
         "read from configs/eval-thresholds.yaml, but the policy names configs/t.yaml",
     ),
+    (
+        "clusters: configs/c.yaml",
+        "sweep.yml",
+        "read from configs/clusters.yaml, but the policy names configs/c.yaml",
+    ),
 ]
 
 
