@@ -81,7 +81,11 @@ class Launcher:
         self._values = describe_machine(runner, folder, self._scratch)
         inherited = inherit_environment()
         self._benchmark, self._tools = make_environments(inherited, row, form.secrets, form.row_names, runner)
-        withheld = [name for name in os.environ if name in form.secrets or name not in inherited]
+        withheld = [
+            name
+            for name in os.environ
+            if name in form.secrets or (name not in inherited and name.endswith("TOKEN"))
+        ]
         self._cancellation = Cancellation()
         self._processes = ProcessRunner(self._cancellation, [os.environ[name] for name in withheld])
         self._ends_at = time.monotonic() + minutes * 60
