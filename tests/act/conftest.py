@@ -23,6 +23,8 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
         ]
         paths += [ROOT / "perf-changelog.yaml", *(ROOT / "docs").glob("PR_REVIEW_CHECKLIST*")]
         files = {str(path.relative_to(ROOT)): path.read_bytes() for path in paths}
-        del files["configs/clusters.yaml"]  # these runners have neither Slurm nor docker: rows run the row command
+        del files[
+            "configs/clusters.yaml"
+        ]  # these runners have neither Slurm nor docker: rows run the row command
         hub.push("main", {**files, "configs/policy.yaml": make_policy()})
         yield hub

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -82,6 +84,12 @@ run) id=$(printf 'c%.0s' 1 2 3 4 5 6 7 8 9 10 11)$(ls "$STAND_IN/containers" | w
 esac
 """
 )
+_PYXIS = """\
+#!/bin/bash
+words=()
+for word; do case $word in --container-*|--no-container-*) ;; *) words+=("$word");; esac; done
+exec {real} "${words[@]}"
+"""
 _PROGRAMS = {
     "salloc": _TAKE_JOB + 'echo "salloc: Granted job allocation $id" >&2\n',
     "squeue": _LIST.replace("{kind}", "jobs"),
@@ -135,6 +143,7 @@ class LaunchMachine:
 
     def __init__(self, folder: Path, plan: Path, row_id: str) -> None:
         self.folder, self.plan, self.row_id = folder, plan, row_id
+        self.variables: dict[str, str] = {}
         self.workspace, self.state = folder / "measured", folder / "state"
         for path in (
             self.workspace,
@@ -161,6 +170,35 @@ class LaunchMachine:
         """Take away all faults."""
         for path in self.state.glob("fault-*"):
             path.unlink()
+
+    def use_real_slurm(self) -> None:
+        """Remove the stand-ins of Slurm; one of srun takes away the options of pyxis, which is not installed."""
+        for name in ("salloc", "squeue", "scancel", "srun", "scontrol", "sinfo"):
+            (self.folder / "bin" / name).unlink()
+        real = shutil.which("srun")
+        assert real is not None
+        path = self.folder / "bin" / "srun"
+        path.write_text(_PYXIS.replace("{real}", real))
+        path.chmod(0o755)
+
+    def ask_slurm(self, *argv: str) -> str:
+        """Return what a real program of Slurm prints."""
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        return done.stdout
+
+    def use_other_controller(self) -> None:
+        """Make Slurm's programs ask a controller that does not exist."""
+        own = re.sub("(?m)^SlurmctldPort=.*$", "SlurmctldPort=1", Path(os.environ["SLURM_CONF"]).read_text())
+        (self.folder / "slurm.conf").write_text(own + "MessageTimeout=2\n")
+        self.variables["SLURM_CONF"] = str(self.folder / "slurm.conf")
+
+    def replace_in_plan(self, old: str, new: str) -> None:
+        """Change the plan, as no user can, for this machine only."""
+        plan = self.folder / "plan"
+        shutil.copytree(self.plan, plan)
+        for path in plan.iterdir():
+            path.write_bytes(path.read_bytes().replace(old.encode(), new.encode()))
+        self.plan = plan
 
     def add_job(self, number: int, runner: str) -> None:
         (self.state / "jobs" / str(number)).write_text(f"infx-{runner}\n")
@@ -201,6 +239,7 @@ class LaunchMachine:
             "HOME": str(self.folder),
             "TMPDIR": str(self.folder / "tmp"),
             "RUNNER_NAME": runner,
+            **self.variables,
             **variables,
         }
 

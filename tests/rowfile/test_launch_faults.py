@@ -280,14 +280,10 @@ def test_a_row_without_its_script_is_refused(machine: LaunchMachine) -> None:
     assert launched.message == "None of the candidates for script exists: bench.sh."
 
 
-def test_a_step_that_takes_too_long_is_stopped(machine: LaunchMachine, tmp_path: Path) -> None:
+def test_a_step_that_takes_too_long_is_stopped(machine: LaunchMachine) -> None:
     """The plan has whole minutes; a test has less time. Its child, which ignores SIGTERM, is killed."""
     machine.write_benchmark("trap '' TERM\nsleep 100 & wait; wait; sleep 100\n")
-    plan = tmp_path / "plan"
-    plan.mkdir()
-    for path in machine.plan.iterdir():
-        (plan / path.name).write_bytes(path.read_bytes().replace(b"minutes=5\0", b"minutes=0.01\0"))
-    machine.plan = plan
+    machine.replace_in_plan("minutes=5\0", "minutes=0.01\0")
     launched = machine.run("local")
     assert (launched.code, launched.cause) == (124, "benchmark")
     assert launched.message == (
