@@ -6,9 +6,13 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.rowfile.launching import LaunchMachine
 
 settings.register_profile(
     "default", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -47,6 +51,29 @@ def _neutral_session() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, registered_hubs():
         _neutralize(patch)
         yield
+
+
+@pytest.fixture(scope="session")
+def launch_plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Return a plan folder with launches, and the id of its row. It is cut once, because many tests use it."""
+    from tests.rowfile.launching import write_launch_plan
+
+    folder, here = tmp_path_factory.mktemp("launches"), Path.cwd()
+    os.chdir(folder)
+    try:
+        return folder / "sweep-plan", write_launch_plan(folder)
+    finally:
+        os.chdir(here)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, launch_plan: tuple[Path, str]) -> Iterator[LaunchMachine]:
+    """Return a machine that can launch the row, with stand-ins for Slurm, docker and enroot."""
+    from tests.rowfile.launching import OTHER, RUNNERS, LaunchMachine
+
+    made = LaunchMachine(tmp_path, *launch_plan)
+    yield made
+    made.kill_all([*RUNNERS.values(), *OTHER.values()])
 
 
 @pytest.fixture(autouse=True)

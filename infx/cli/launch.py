@@ -1,4 +1,4 @@
-"""infx launch: show how a row runs on a cluster."""
+"""infx launch: run a row on a cluster, or show how it would run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from infx.cli.group import LazyGroup
 from infx.cli.options import examples, format_option, policy_option
 from infx.cli.plan_folder import find_job_in
 from infx.errors import UsageError
@@ -22,16 +23,23 @@ if TYPE_CHECKING:
     from infx.launch.texts import LaunchTask
 
 
-@click.group()
+@click.group(
+    cls=LazyGroup,
+    commands_by_name={
+        "render": ("infx.cli.launch:render", "Print the steps that run a row on a runner's machine."),
+        "run": ("infx.cli.launch_run:run", "Run a row on this machine."),
+        "clean": ("infx.cli.launch_run:clean", "Remove what launches of a runner left on this machine."),
+    },
+)
 def launch() -> None:
-    """Show how a row runs on a cluster."""
+    """Run a row on a cluster, or show how it would run."""
 
 
 @examples(
     "infx launch render --plan sweep-plan --id 350d77624985 --runner h200-cw_00",
     "infx launch render --row row.json --runner h200-cw_00 --format json",
 )
-@launch.command()
+@click.command()
 @click.option(
     "--plan",
     "folder",
@@ -85,16 +93,17 @@ def render(
     from infx.launch.render import render_row_launch
     from infx.matrix.launches import make_task
 
-    task = make_task(_read_job(folder, row_id, row_file), policy)
+    task = make_task(read_row_job(folder, row_id, row_file), policy)
     if task.row.recipe.is_multinode:
         rendered = _render_on_nodes(task, runner, srt_file)
     else:
-        clusters = _read_clusters(clusters_file, policy)
+        clusters = read_clusters(clusters_file, policy)
         rendered = render_row_launch(task, clusters.get_for_runner(runner), clusters)
     show(_bind(rendered, runner, host_file), as_json=as_json)
 
 
-def _read_job(folder: Path | None, row_id: str | None, row_file: Path | None) -> RowJob:
+def read_row_job(folder: Path | None, row_id: str | None, row_file: Path | None) -> RowJob:
+    """Return the job of a plan folder, or a row of a file. Raises UsageError without either."""
     if row_file is not None and folder is None and row_id is None:
         from infx.matrix.launches import parse_row_job
 
@@ -112,7 +121,8 @@ def _render_on_nodes(task: LaunchTask, runner: str, srt_file: str | None) -> Lau
     return choose_route(task, srt).render(task, runner.partition("_")[0])
 
 
-def _read_clusters(name: str | None, policy: Policy) -> Clusters:
+def read_clusters(name: str | None, policy: Policy) -> Clusters:
+    """Return the clusters of a file, or of the policy's. Raises InfxError."""
     from infx.launch.clusters import load_clusters
 
     path = name or os.path.relpath(find_root(Path.cwd()) / policy.clusters)

@@ -109,6 +109,7 @@ class Launcher:
             self._observer.begin("release")
             self._release()
             shutil.rmtree(self._scratch, ignore_errors=True)
+            self._cancellation.stop()
 
     def _fail(self, failure: Failure) -> None:
         if self.failure is None:

@@ -81,6 +81,7 @@ def clean(runner: str, driver: str, job_name: str) -> int:
     values = describe_machine(runner, ".", "")
     drivers = make_drivers(driver, job_name, values, lambda argv: processes.ask(argv, tools, limits.ASK))
     problems = [problem for problem in (sweep(driver, limits.SWEEP) for driver in drivers) if problem]
+    cancellation.stop()
     for problem in problems:
         print_error(problem)
     if not problems:

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from . import launch_limits as limits
-from .launch_text import Hiding, Tail, write_all
+from .launch_text import Hiding, Tail, write_log
 
 NOT_STARTED = 127  # exit code, as of a shell
 
@@ -47,16 +47,26 @@ class Cancellation:
         self.number = 0
         self.at = 0.0
         self._group = 0
+        self._earlier: dict[int, Any] = {}
+        self._earlier_wake = -1
         self.wake, self._written = os.pipe()
         for end in (self.wake, self._written):
             os.set_blocking(end, False)
 
     def listen(self) -> None:
         """Take the signals from now on."""
-        signal.set_wakeup_fd(self._written, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._earlier_wake = signal.set_wakeup_fd(self._written, warn_on_full_buffer=False)
+        self._earlier[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._handle)
+            self._earlier[number] = signal.signal(number, self._handle)
+
+    def stop(self) -> None:
+        """Leave the signals to whatever took them before."""
+        for number, handler in self._earlier.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        signal.set_wakeup_fd(self._earlier_wake)
+        os.close(self.wake)
+        os.close(self._written)
 
     def begin(self, group: int) -> None:
         """Pass signals on to a group, also one that has already arrived."""
@@ -211,7 +221,7 @@ class _Process:
     def _show(self, data: bytes) -> None:
         self._tail.take(data)
         if not self._is_read:
-            write_all(1, data)
+            write_log(data)
 
     def _end(self, is_cancelled: bool) -> Ended:
         self._show(self._hiding.end())

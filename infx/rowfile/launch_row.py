@@ -64,6 +64,7 @@ def _run(row: RowTask, form: LaunchForm, runner: str, folder: str, record: JobRe
     outputs = [name + ".json", name + ".jsonl"]
     earlier = find_results(folder, [*outputs, *row.gathered])
     failure, problems = run_launch(form, runner, folder, row.environment, row.minutes, _Recorder(record))
+    Cancellation().listen()  # a signal does not end the gathering of what the launch left
     record.add_leftovers(problems)
     if failure is not None:
         return failure.code, started_at
@@ -80,7 +81,7 @@ def _process(row: RowTask, runner: str, folder: str, record: JobRecord) -> int:
     program = os.path.abspath(sys.argv[0])
     environment = {**inherit_environment(), "RUNNER_NAME": runner, **row.environment, ROW_FILE: program}
     cancellation = Cancellation()
-    cancellation.listen()
+    cancellation.listen()  # the benchmark's client has ended, and its output is small
     argv = [sys.executable, "-I", "-S", program, "process"]
     ended = ProcessRunner(cancellation, []).run(argv, environment, PROCESS_SECONDS, folder)
     if ended.code:

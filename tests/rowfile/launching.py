@@ -231,7 +231,7 @@ class LaunchMachine:
         calls = [line.split(" ") for line in lines if line.startswith("/")]
         return [[Path(name).name, *arguments] for name, *arguments in calls]
 
-    def environ(self, runner: str, **variables: str) -> dict[str, str]:
+    def environ(self, runner: str) -> dict[str, str]:
         return {
             **os.environ,
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
@@ -240,7 +240,6 @@ class LaunchMachine:
             "TMPDIR": str(self.folder / "tmp"),
             "RUNNER_NAME": runner,
             **self.variables,
-            **variables,
         }
 
     def command(self, name: str, limits: dict[str, object]) -> list[str]:
@@ -257,17 +256,15 @@ class LaunchMachine:
             ]
         return [sys.executable, "-S", "-c", program, name, *options]
 
-    def run(
-        self, kind: str, name: str = "run", *, limits: dict[str, object] | None = None, **variables: str
-    ) -> Launched:
-        """Run the row file on the runner of a kind of cluster, or another runner by its name."""
+    def run(self, kind: str, name: str = "run", *, limits: dict[str, object] | None = None) -> Launched:
+        """Run the row file on the runner of a kind of cluster, or on another runner by its name."""
         done = subprocess.run(
             self.command(name, limits or {}),
-            env=self.environ(RUNNERS.get(kind, kind), **variables),
+            env=self.environ(RUNNERS.get(kind, kind)),
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=100,
         )
         return self.end(done.returncode, done.stdout, done.stderr)
 

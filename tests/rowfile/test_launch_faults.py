@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import pytest
 
-from infx.rowfile import launch_machine
 from infx.rowfile.launch_machine import find_foreign
 from tests.rowfile.launching import HURRIED, OTHER, RESULT, RUNNERS, LaunchMachine
 
@@ -250,7 +249,7 @@ def test_a_workspace_with_files_of_another_user_is_named(
 ) -> None:
     (tmp_path / "results").mkdir()
     assert find_foreign(str(tmp_path)) == ""
-    monkeypatch.setattr(launch_machine.os, "getuid", lambda: 4242)
+    monkeypatch.setattr(os, "getuid", lambda: 4242)
     assert find_foreign(str(tmp_path)) == str(tmp_path)
 
 

@@ -24,8 +24,9 @@ def find_canary(folder: Path) -> list[str]:
 @pytest.mark.parametrize("kind", RUNNERS)
 def test_only_the_benchmark_gets_a_secret(kind: str, ends: str, machine: LaunchMachine) -> None:
     """The canary is what the benchmark wrote on purpose, and nowhere else: not in argv, the record or the log."""
+    machine.variables.update(VARIABLES)
     machine.write_benchmark(PRINTING + ends)
-    launched = machine.run(kind, **VARIABLES)
+    launched = machine.run(kind)
     assert launched.code == (0 if ends == RESULT else 7)
     assert CANARY not in launched.out + launched.err
     assert "token: ***" in launched.out
@@ -37,15 +38,17 @@ def test_only_the_benchmark_gets_a_secret(kind: str, ends: str, machine: LaunchM
 @pytest.mark.parametrize("name", ["salloc", "squeue", "scancel", "enroot"])
 def test_no_other_program_gets_a_secret(name: str, machine: LaunchMachine) -> None:
     """A program of Slurm that prints its environment when it fails leaves no secret in the record."""
+    machine.variables.update(VARIABLES)
     machine.break_program(name, 'env >> "$STAND_IN/environment"; env >&2; exit 1')
-    launched = machine.run("slurm", limits={"SWEEP": 0.2}, **VARIABLES)
+    launched = machine.run("slurm", limits={"SWEEP": 0.2})
     assert (machine.state / "environment").exists()
     assert find_canary(machine.folder) == []
     assert CANARY not in launched.out + launched.err
 
 
 def test_docker_gets_the_name_of_a_secret_and_no_value(machine: LaunchMachine) -> None:
-    machine.run("docker", **VARIABLES)
+    machine.variables.update(VARIABLES)
+    machine.run("docker")
     [call] = [call for call in machine.read_argv() if call[:2] == ["docker", "run"]]
     assert "--env=HF_TOKEN" in call
     assert not any("=" in word.removeprefix("--env=") for word in call if word.startswith("--env="))

@@ -122,10 +122,15 @@ def _wait_until_idle(variables: dict[str, str]) -> None:
 
 
 def _stop(folder: Path) -> None:
-    for name in ("slurmd.pid", "slurmctld.pid", "munge/pid"):
+    # Nothing of the cluster is needed again, and slurmctld takes seconds to save its state.
+    for name, number in (
+        ("slurmd.pid", signal.SIGTERM),
+        ("slurmctld.pid", signal.SIGKILL),
+        ("munge/pid", signal.SIGTERM),
+    ):
         try:
             pid = int((folder / name).read_text())
-            os.kill(pid, signal.SIGTERM)
+            os.kill(pid, number)
         except (OSError, ValueError):
             continue
         _wait_for_end(pid)

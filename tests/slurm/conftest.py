@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.rowfile.launching import OTHER, RUNNERS, LaunchMachine, write_launch_plan
+from tests.rowfile.launching import OTHER, RUNNERS, LaunchMachine
 from tests.slurm.cluster import find_obstacle, run_cluster
 
 
@@ -23,25 +22,13 @@ def cluster() -> Iterator[dict[str, str]]:
         yield variables
 
 
-@pytest.fixture(scope="session")
-def slurm_plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    folder, here = tmp_path_factory.mktemp("plan"), Path.cwd()
-    os.chdir(folder)
-    try:
-        return folder / "sweep-plan", write_launch_plan(folder)
-    finally:
-        os.chdir(here)
-
-
 @pytest.fixture
 def machine(
-    tmp_path: Path, slurm_plan: tuple[Path, str], cluster: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    cluster: dict[str, str], machine: LaunchMachine, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[LaunchMachine]:
     for name, value in cluster.items():
         monkeypatch.setenv(name, value)
-    made = LaunchMachine(tmp_path, *slurm_plan)
-    made.use_real_slurm()
-    yield made
+    machine.use_real_slurm()
+    yield machine
     for runner in (*RUNNERS.values(), *OTHER.values()):
-        made.ask_slurm("scancel", f"--name=infx-{runner}")
-    made.kill_all([*RUNNERS.values(), *OTHER.values()])
+        machine.ask_slurm("scancel", f"--name=infx-{runner}")

@@ -50,7 +50,9 @@ def test_an_allocation_that_cannot_be_granted_is_refused(machine: LaunchMachine)
 
 
 @pytest.mark.parametrize("kind", ["slurm", "srun"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGTERM, signal.SIGKILL]
+)
 def test_a_signal_leaves_no_job(kind: str, number: signal.Signals, machine: LaunchMachine) -> None:
     machine.write_benchmark(HANG)
     with machine.start(kind) as process:
