@@ -15,35 +15,13 @@ from infx.launch.routes import choose_route
 from infx.launch.srt_cluster import load_srt_clusters
 from infx.launch.steps import Launch, StepName
 from tests.launch.samples import change, task
+from tests.launch.srt_samples import MULTI_FIELDS, SRT
 
-SRT = """\
-defaults: {tool: {url: "https://example.com/srt.git"}, tags: [sku, model-prefix, precision, workload, own], gpus-per-node: 8, time-limit: "4:00:00"}
-clusters:
-  h200-a:
-    sku: h200
-    account: a
-    partition: p
-    alias-too: "{model-prefix}"
-    agentic-mounts: {/traces: /t}
-    image: {import: host, squash: "/images/{key}.sqsh", lock-timeout: 60}
-    rules:
-      - {scenario: agentic, framework: dynamo-vllm, model: /agentic, alias: m, ref: v1}
-      - {framework: [dynamo-vllm, dynamo-sglang], precision: fp8, model: [/m1, "hf:acme/m1"], alias: m, served: m-served, ref: v2, overlay: [vllm/m1], preflight: false}
-"""
-WORKER = {"num-worker": 1, "tp": 8, "pp": 1, "dcp-size": 1, "pcp-size": 1}
-MULTI = {
-    "prefill": WORKER,
-    "decode": WORKER,
-    "conc": [4],
-    "framework": "dynamo-vllm",
-    "disagg": True,
-    "kv_p2p_transfer": "nixl",
-}
 RECIPE = {"CONFIG_FILE": "recipes/vllm/m1.yaml", "RESULT_FILENAME": "m1_8k1k_0"}
 
 
 def render(text: str = SRT, environment: dict[str, str] | None = None, **fields: Any) -> Launch:
-    row_task = task(RECIPE if environment is None else environment, **{**MULTI, **fields})
+    row_task = task(RECIPE if environment is None else environment, **{**MULTI_FIELDS, **fields})
     srt = load_srt_clusters(text.encode(), "srt.yaml")
     return choose_route(row_task, srt).render(row_task, "h200-a")
 
@@ -78,7 +56,7 @@ def test_routes_that_are_not_built_are_refused(framework: str) -> None:
 
 
 def test_a_row_on_several_nodes_needs_a_file() -> None:
-    row_task = task(RECIPE, **MULTI)
+    row_task = task(RECIPE, **MULTI_FIELDS)
     with pytest.raises(InfxError, match="Name the file with --srt"):
         choose_route(row_task, None)
 
