@@ -18,6 +18,7 @@ umask 077
 rm -rf -- "$1"
 mkdir -- "$1"
 tar -xzf "$2" -C "$1"
+chmod 700 -- "$1"
 rm -f -- "$2"
 shift 2
 for folder in "$@"; do mkdir -p -- "$folder"; done

@@ -30,7 +30,7 @@ def test_layers_merge(under: dict[str, Any], over: dict[str, Any], expected: dic
 
 
 def test_families_lie_between_defaults_and_the_cluster() -> None:
-    families = {
+    families: dict[str, dict[str, Any]] = {
         "a": {"x": "a", "y": "a", "z": "a"},
         "b": {"extends": "a", "y": "b", "z": "b"},
         "c": {"z": "c"},
