@@ -168,7 +168,11 @@ def test_imports_of_test_files_are_found(source: str, imports: set[str]) -> None
     assert find_test_imports(source) == imports
 
 
-SCENARIOS = {"act", "security"}  # test all of infx: in real workflow runs, and with hostile input
+SCENARIOS = {
+    "act",
+    "security",
+    "slurm",
+}  # test all of infx: in workflow runs, with hostile input, on a real cluster
 
 
 def find_unmirrored(folders: set[str], packages: set[str]) -> set[str]:

@@ -129,15 +129,8 @@ def shards(
         raise ProblemsError(problems)
     weights = read_priorities_file(priorities, root, policy)
     with_canary = not no_canary and (decision is None or decision.canary)
-    cut = cut_shards(
-        rows,
-        runners,
-        weights,
-        policy,
-        occasion,
-        with_canary=with_canary,
-        only=None if follow_up is None else frozenset(follow_up.only),
-    )
+    chosen = None if follow_up is None else frozenset(follow_up.only)
+    cut = cut_shards(rows, runners, weights, policy, occasion, with_canary=with_canary, only=chosen)
     repeated = follow_up if follow_up and follow_up.runs else None
     _, bars = read_thresholds(thresholds, root, policy)
     launches = render_plan_launches(clusters_file, root, cut, runners, policy)

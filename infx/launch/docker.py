@@ -1,4 +1,4 @@
-"""The step of a row that docker runs on the machine itself."""
+"""The steps of a row that docker runs on the machine itself."""
 
 from __future__ import annotations
 
@@ -55,6 +55,23 @@ def render_docker(
         environment=environment,
         seconds=60 * compute_run_minutes(task, cluster),
         release=("bash", "-c", _REMOVE, "remove", _ID_FILE),
+    )
+    yield _render_giving_back(task, image)
+
+
+def _render_giving_back(task: LaunchTask, image: str) -> Step:
+    """Return the step that makes this machine's user the owner of the workspace, so that the next job can remove it."""
+    return Step(
+        name=StepName.GIVE_BACK,
+        argv=(
+            *("docker", "run", "--rm", "--network=none"),
+            *(f"--label={name}={value}" for name, value in label_container(task).items()),
+            *("--volume={workspace}:/workspace", "--entrypoint=chown", image),
+            *("--recursive", "--no-dereference", "{uid}", "/workspace"),
+        ),
+        environment={},
+        seconds=300,
+        is_always_run=True,
     )
 
 

@@ -34,6 +34,7 @@ class StepName(StrEnum):
     BRING_BACK = "bring-back"
     UNPACK_RESULTS = "unpack-results"
     REMOVE = "remove"  # the workspace of the node
+    GIVE_BACK = "give-back"  # files of the workspace that the container wrote as root
     # Of rows on several nodes:
     FETCH = "fetch"
     CHECKOUT = "checkout"

@@ -14,7 +14,15 @@ from typing import Callable
 from . import launch_limits as limits
 from .command import TIMED_OUT, inherit_environment
 from .errors import RowError
-from .launch_drivers import DockerDriver, Driver, DriverError, LocalDriver, SlurmDriver, ask_checked, sweep
+from .launch_drivers import (
+    DockerDriver,
+    DriverError,
+    LaunchDriver,
+    LocalDriver,
+    SlurmDriver,
+    ask_checked,
+    sweep,
+)
 from .launch_machine import describe_machine, find_foreign, make_environments, path_exists
 from .launch_process import Cancellation, Ended, ProcessRunner
 from .launch_steps import CLEANING, RUN, LaunchForm, StepForm, parse_job
@@ -240,7 +248,7 @@ class Launcher:
 
 def make_drivers(
     driver: str, job_name: str, values: dict[str, str], ask: Callable[[list[str]], Ended]
-) -> list[Driver]:
+) -> list[LaunchDriver]:
     """Return what may be left on a machine, in the order in which it is removed.
 
     Programs that talk to docker or Slurm are processes of this machine, so every launch looks for those too.

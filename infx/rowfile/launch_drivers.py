@@ -38,7 +38,7 @@ class DriverError(Exception):
         self.message = message
 
 
-class Driver(Protocol):
+class LaunchDriver(Protocol):
     """What can be left behind, of one kind.
 
     Attributes:
@@ -190,7 +190,7 @@ def _read_ids(text: str, form: re.Pattern[str], program: str) -> list[str]:
     return ids
 
 
-def sweep(driver: Driver, seconds: float) -> str:
+def sweep(driver: LaunchDriver, seconds: float) -> str:
     """Remove everything that a driver finds, and wait until it is gone.
 
     Returns: what is left, as a sentence; empty if nothing is left. A question that is not answered does not count as

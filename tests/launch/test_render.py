@@ -35,7 +35,7 @@ def find(launch: Launch, name: StepName) -> Step:
     [
         ("h200-a", Driver.SLURM, ["allocate", "import", "run"]),
         ("h200-once", Driver.SLURM, ["run"]),
-        ("h200-docker", Driver.DOCKER, ["run"]),
+        ("h200-docker", Driver.DOCKER, ["run", "give-back"]),
         ("h200-bare", Driver.LOCAL, ["run"]),
     ],
 )

@@ -76,7 +76,8 @@ _DOCKER = (
     + _LIST.replace("{kind}", "containers").replace("$name", "$owner")
     + """;;
 rm) for word; do rm -f "$STAND_IN/containers/$word"; done;;
-run) id=$(printf 'c%.0s' 1 2 3 4 5 6 7 8 9 10 11)$(ls "$STAND_IN/containers" | wc -l)
+run) case "$*" in *--entrypoint=chown*) exit 0;; esac
+  id=$(printf 'c%.0s' 1 2 3 4 5 6 7 8 9 10 11)$(ls "$STAND_IN/containers" | wc -l)
   echo "$owner" > "$STAND_IN/containers/$id"; echo "$id" > "$file"
   while test $# -gt 1; do shift; done
   bash "$1"; code=$?

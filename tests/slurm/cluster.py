@@ -136,9 +136,17 @@ def _stop(folder: Path) -> None:
         _wait_for_end(pid)
 
 
+def _has_ended(pid: int) -> bool:
+    """Return whether a process has ended; some systems keep its entry for a while."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
 def _wait_for_end(pid: int) -> None:
     ends_at = time.monotonic() + 10
-    while Path(f"/proc/{pid}").exists():
+    while not _has_ended(pid):
         if time.monotonic() > ends_at:
             os.kill(pid, signal.SIGKILL)
             return
