@@ -97,6 +97,8 @@ class Launcher:
         self._cancellation = Cancellation()
         self._processes = ProcessRunner(self._cancellation, [os.environ[name] for name in withheld])
         self._ends_at = time.monotonic() + minutes * 60
+        has_more = any(step.is_always_run for step in form.steps)
+        self._reserve = min(limits.AFTER, minutes * 60 * limits.AFTER_SHARE) if has_more else 0.0
         self._minutes = minutes
         self._begun: list[StepForm] = []
         self._drivers = make_drivers(form.driver, form.job_name, self._values, self._ask)
@@ -157,7 +159,7 @@ class Launcher:
         environment = {**environment, **fill_map(step.environment, self._values)}
         argv = fill_all(step.argv, self._values)
         output = fill_text(step.output, self._values)
-        left = self._ends_at - time.monotonic()
+        left = self._ends_at - time.monotonic() - (0.0 if step.is_always_run else self._reserve)
         self._begun.append(step)
         ended = self._processes.run(
             argv, environment, max(min(step.seconds, left), 0.0), self._values["workspace"], output

@@ -9,6 +9,9 @@ CANCEL_RELEASE = 3.0  # for everything that is released after it
 GRACE = 60.0  # between SIGTERM and SIGKILL for a step that ran out of time
 KILLED = 20.0  # until the kernel has ended a process that got SIGKILL
 
+# Of a row's time, for steps that also run after a failure, such as bringing back results; at most this share of it.
+AFTER, AFTER_SHARE = 600.0, 0.1
+
 ASK = 30.0  # for a program that answers a question or releases something
 TERM = 10.0  # between SIGTERM and SIGKILL for processes that an earlier launch left
 SWEEP = 150.0  # for all that a launch left, of a kind

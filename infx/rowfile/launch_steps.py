@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any
+from typing import Any, Iterator
 
 from .errors import RowError
 from .plan import LAUNCHES
@@ -89,12 +89,14 @@ def find_driver(plan: str, runner: str) -> tuple[str, str]:
     return "", ""
 
 
-def _read_lines(plan: str, start: str) -> list[dict[str, Any]]:
-    """Return the values of the lines that begin with a text. Raises RowError (2), or ValueError."""
+def _read_lines(plan: str, start: str) -> Iterator[dict[str, Any]]:
+    """Yield the values of the lines that begin with a text. Raises RowError (2), or ValueError."""
     try:
         with open(os.path.join(plan, LAUNCHES), encoding="utf-8") as file:
-            return [json.loads(line) for line in file if line.startswith(start)]
+            for line in file:
+                if line.startswith(start):
+                    yield json.loads(line)
     except FileNotFoundError:
-        return []
+        return
     except OSError as error:
         raise RowError(plan + ": the launches cannot be read: " + str(error.strerror) + ".", 2) from None

@@ -269,6 +269,13 @@ class LaunchMachine:
         )
         return self.end(done.returncode, done.stdout, done.stderr)
 
+    def run_packed(self, kind: str) -> Launched:
+        """Run the row file as a runner starts it: without infx, and with the limits of a launch."""
+        command = [sys.executable, "-I", "-S", str(self.plan / ROW_FILE), *self.command("run", {})[4:]]
+        environ = self.environ(RUNNERS[kind])
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=100)
+        return self.end(done.returncode, done.stdout, done.stderr)
+
     def start(self, kind: str, *, limits: dict[str, object] | None = None) -> subprocess.Popen[str]:
         """Start the row file."""
         return subprocess.Popen(

@@ -6,7 +6,6 @@ import os
 import pwd
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -292,9 +291,5 @@ def test_a_step_that_takes_too_long_is_stopped(machine: LaunchMachine) -> None:
 
 
 def test_the_packed_row_file_launches(machine: LaunchMachine) -> None:
-    """As a runner starts it: without infx, and with the limits of a launch."""
-    command = [sys.executable, "-I", "-S", str(machine.plan / "row.py"), *machine.command("run", {})[4:]]
-    done = subprocess.run(
-        command, env=machine.environ(RUNNERS["slurm"]), capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, "Gathered 1 file" in done.stderr) == (0, True), done.stderr
+    launched = machine.run_packed("slurm")
+    assert (launched.code, "Gathered 1 file" in launched.err) == (0, True), launched.err
