@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import pwd
+import time
 from typing import Mapping
 
 from .errors import RowError
@@ -38,6 +39,7 @@ def describe_machine(runner: str, workspace: str, scratch: str) -> dict[str, str
         "home": os.environ.get("HOME") or home,
         "workspace": os.path.abspath(workspace),
         "scratch": scratch,
+        "date": time.strftime("%Y%m%d", time.gmtime()),
     }
 
 
