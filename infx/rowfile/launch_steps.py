@@ -16,7 +16,8 @@ from .plan import LAUNCHES
 RUN = "run"  # the step that is the benchmark
 # Steps after the benchmark that only clean up: a failure is reported, and the benchmark's code stays.
 CLEANING = ("remove", "give-back")
-_GRANTED = re.compile(r"[Gg]ranted job allocation ([0-9]+)\s*\Z")
+# The words of salloc, of sbatch, and of srtctl.
+_GRANTED = re.compile(r"(?:Granted job allocation|Submitted batch job|\bJob) ([0-9]+)\b(?!\w)")
 
 
 class StepForm:

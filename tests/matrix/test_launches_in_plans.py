@@ -15,7 +15,8 @@ from infx.launch.clusters import load_clusters
 from infx.matrix.launches import render_launches
 from infx.policy.load import default_policy
 from infx.rowfile.errors import RowError
-from infx.rowfile.launch_steps import LAUNCHES, LaunchForm, find_driver, parse_job, read_launch
+from infx.rowfile.launch_steps import LaunchForm, find_driver, parse_job, read_launch
+from infx.rowfile.plan import LAUNCHES
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import make_jobs
 
@@ -113,7 +114,9 @@ def test_damaged_launches_are_refused(text: str, plan: str) -> None:
             ],
             "7",
         ),
-        (["salloc: Pending job allocation 7"], ""),
+        (["salloc: Pending job allocation 7", "salloc: job 7 queued and waiting for resources"], ""),
+        (["Submitted batch job 8"], "8"),
+        (["Job 9 submitted, logs in outputs/9"], "9"),
         (["salloc: Granted job allocation 7x"], ""),
         ([], ""),
     ],
