@@ -50,7 +50,10 @@ def test_clean_removes_what_the_runner_left(here: LaunchMachine) -> None:
     here.add_job(5, RUNNERS["slurm"])
     options = ("--policy", "policy.yaml", "--clusters", "clusters.yaml")
     called = call("launch", "clean", *options)
-    assert (called.code, called.err) == (0, "Nothing of the runner sl_00 is left on this machine.\n")
+    assert (called.code, called.err) == (
+        0,
+        f"Nothing of the runner {RUNNERS['slurm']} is left on this machine.\n",
+    )
     assert here.list_left("jobs") == []
 
 

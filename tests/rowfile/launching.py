@@ -24,12 +24,11 @@ from tests.conftest import ROOT
 from tests.matrix.rows import FIXED, row
 from tests.rowfile.playing import cut_plan
 
-RUNNERS = {"slurm": "sl_00", "srun": "sr_00", "docker": "dk_00", "local": "lo_00"}  # by the kind of cluster
+_CLUSTER_NAMES = {"slurm": "sl", "srun": "sr", "docker": "dk", "local": "lo"}  # by the kind of cluster
+# A launch ends the processes of earlier launches of its runner, so test sessions on a machine must not share runners.
+RUNNERS = {kind: f"{name}_{os.getpid()}0" for kind, name in _CLUSTER_NAMES.items()}
 OTHER = {
-    "slurm": "sl_01",
-    "srun": "sr_01",
-    "docker": "dk_01",
-    "local": "lo_01",
+    kind: f"{name}_{os.getpid()}1" for kind, name in _CLUSTER_NAMES.items()
 }  # other runners of the clusters
 RESULT = 'echo {} > "agg_$RESULT_FILENAME.json"\n'
 _CLUSTERS = """\
@@ -269,9 +268,9 @@ class LaunchMachine:
         )
         return self.end(done.returncode, done.stdout, done.stderr)
 
-    def run_packed(self, kind: str) -> Launched:
+    def run_packed(self, kind: str, python: str = sys.executable) -> Launched:
         """Run the row file as a runner starts it: without infx, and with the limits of a launch."""
-        command = [sys.executable, "-I", "-S", str(self.plan / ROW_FILE), *self.command("run", {})[4:]]
+        command = [python, "-I", "-S", str(self.plan / ROW_FILE), *self.command("run", {})[4:]]
         environ = self.environ(RUNNERS[kind])
         done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=100)
         return self.end(done.returncode, done.stdout, done.stderr)

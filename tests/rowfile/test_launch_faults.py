@@ -169,11 +169,16 @@ def test_a_good_run_stays_good_if_the_queue_cannot_be_asked(machine: LaunchMachi
     assert left == "The Slurm jobs of this runner cannot be removed: squeue does not answer."
     assert f"Cleaning up: {left}" in launched.err
     cancelled = [call[1:] for call in machine.read_argv() if call[0] == "scancel"]
-    assert cancelled[:2] == [["100"], [f"--user={pwd.getpwuid(os.getuid()).pw_name}", "--name=infx-sl_00"]]
+    assert cancelled[:2] == [
+        ["100"],
+        [f"--user={pwd.getpwuid(os.getuid()).pw_name}", f"--name=infx-{RUNNERS['slurm']}"],
+    ]
     assert machine.list_left("jobs") == []
 
 
-@pytest.mark.parametrize(("benchmark", "code"), [(RESULT, 0), ("exit 7", 7)])
+@pytest.mark.parametrize(
+    ("benchmark", "code"), [(RESULT, 0), pytest.param("exit 7", 7, marks=pytest.mark.nightly)]
+)
 def test_a_failed_release_changes_no_exit_code(benchmark: str, code: int, machine: LaunchMachine) -> None:
     machine.write_benchmark(benchmark)
     machine.break_program("scancel", "exit 1")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.rowfile.launching import LaunchMachine
 from tests.rowfile.outputs import VLLM
+from tests.rowfile.playing import OLDER, find_python
 
 OUTPUT = "cat > \"$RESULT_FILENAME.json\" <<'END'\n{}\nEND\n"
 
@@ -18,6 +21,17 @@ def test_the_clients_output_becomes_a_row(machine: LaunchMachine) -> None:
     assert stages == ["prepare", "clean", "command", "release", "process", "gather"]
     [name] = [path.name for path in (machine.folder / "out").glob("agg_*.json")]
     assert json.loads((machine.folder / "out" / name).read_bytes())["conc"] == 8
+
+
+@pytest.mark.parametrize(
+    "version", [OLDER[0], *(pytest.param(version, marks=pytest.mark.nightly) for version in OLDER[1:])]
+)
+def test_a_launch_needs_no_newer_python(version: str, machine: LaunchMachine) -> None:
+    python = find_python(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version} here")
+    launched = machine.run_packed("slurm", python)
+    assert (launched.code, launched.record["left"]) == (0, []), launched.err
 
 
 def test_a_bad_output_fails_the_row(machine: LaunchMachine) -> None:

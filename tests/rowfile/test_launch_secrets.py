@@ -20,7 +20,7 @@ def find_canary(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in files if CANARY.encode() in path.read_bytes()]
 
 
-@pytest.mark.parametrize("ends", [RESULT, "exit 7"])
+@pytest.mark.parametrize("ends", [RESULT, pytest.param("exit 7", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("kind", RUNNERS)
 def test_only_the_benchmark_gets_a_secret(kind: str, ends: str, machine: LaunchMachine) -> None:
     """The canary is what the benchmark wrote on purpose, and nowhere else: not in argv, the record or the log."""
@@ -49,8 +49,7 @@ def test_no_other_program_gets_a_secret(name: str, machine: LaunchMachine) -> No
 def test_docker_gets_the_name_of_a_secret_and_no_value(machine: LaunchMachine) -> None:
     machine.variables.update(VARIABLES)
     machine.run("docker")
-    [call] = [call for call in machine.read_argv() if call[:2] == ["docker", "run"]]
-    assert "--env=HF_TOKEN" in call
+    [call] = [call for call in machine.read_argv() if "--env=HF_TOKEN" in call]
     assert not any("=" in word.removeprefix("--env=") for word in call if word.startswith("--env="))
 
 

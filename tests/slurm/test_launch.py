@@ -84,6 +84,7 @@ def test_a_job_that_waits_in_the_queue_is_cancelled(machine: LaunchMachine) -> N
     assert names == [f"infx-{OTHER['slurm']}"]
 
 
+@pytest.mark.nightly  # slow; stand-ins test the same in every run
 def test_a_controller_that_does_not_answer_is_no_empty_queue(
     machine: LaunchMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
