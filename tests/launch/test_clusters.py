@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from infx import schema
 from infx.errors import InfxError, ProblemsError
 from infx.launch.cluster import Allocation
 from infx.launch.cluster_rules import CLUSTER_RULES, FILE_RULES
@@ -134,3 +135,12 @@ def test_an_existing_file_of_fifteen_clusters_loads(shared: Path) -> None:
     parsed, problems = parse_clusters(path.read_bytes(), "clusters.yaml")
     assert [problem.rule for problem in problems] == ["cluster-container-name"]
     assert len(parsed.fields) == len(parsed.plain) == 15
+
+
+def test_a_change_may_depend_on_every_simple_field_of_a_row() -> None:
+    """Fields of several nodes, of components and of the plan alone are left out."""
+    conditions = set(schema.read_schema("clusters")["$defs"]["when"]["properties"]) - {"set"}
+    known = set(schema.read_schema("matrix-row")["$defs"]["single-fixed"]["properties"])
+    known |= set(schema.read_schema("matrix-row")["$defs"]["single-agentic"]["properties"])
+    others = {"router", "kv-offload-backend", "srt-recipe", "eval-srt-recipe", "recipe-fingerprint"}
+    assert conditions == known - others
