@@ -37,6 +37,11 @@ def test_other_text_is_not_a_row(text: str, message: str) -> None:
         parse_row_job(text.encode(), "row.json")
 
 
+def test_a_row_may_be_alone_or_as_it_is_shown() -> None:
+    shown = {"id": "x", "name": "n", "row": ROW}
+    assert parse_row_job(json.dumps(shown).encode(), "r") == parse_row_job(json.dumps(ROW).encode(), "r")
+
+
 def test_a_label_has_the_clusters_of_its_runners() -> None:
     """Runners without a cluster are reported by the checks of configurations."""
     names = ("h200-once_1", "h200-a_0", "h200-b_0", "h200-a_1")

@@ -119,9 +119,10 @@ def test_mutated_inventories(data: bytes) -> None:
     _assert_words(problems, data)
 
 
-@pytest.mark.parametrize("field", ["models", "thresholds", "priorities", "golden_lengths"])
+@pytest.mark.parametrize("field", ["clusters", "models", "thresholds", "priorities", "golden_lengths"])
 def test_mutated_tables(field: str) -> None:
     paths = {
+        "clusters": _OWN / "clusters.yaml",
         "models": _OWN / "models.yaml",
         "thresholds": _OWN / "eval-thresholds.yaml",
         "priorities": _OWN / "ci-priority.yaml",
