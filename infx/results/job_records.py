@@ -14,11 +14,16 @@ MAX_BYTES = 100_000  # of one record
 MAX_EVENTS = 20_000
 MAX_TEXT = 500  # characters of a text
 MAX_EVIDENCE = 20  # lines
+OTHER_CAUSES = ("infrastructure", "cancelled")  # than the benchmark
 
 
 @record
 class JobError:
-    """The first error of a job."""
+    """The first error of a job.
+
+    Attributes:
+        cause: `benchmark`, `infrastructure` or `cancelled`; empty in records of older plans.
+    """
 
     stage: str
     type: str
@@ -26,9 +31,11 @@ class JobError:
     exit_code: int | None
     retriable: bool
     evidence: tuple[str, ...] = ()
+    cause: str = ""
 
     def __str__(self) -> str:
-        return f"{self.stage}: {self.message.rstrip('.')}"
+        cause = f" ({self.cause})" if self.cause in OTHER_CAUSES else ""
+        return f"{self.stage}: {self.message.rstrip('.')}{cause}"
 
 
 @record
@@ -71,6 +78,7 @@ def _parse_error(value: object) -> JobError | None:
         message=message,
         exit_code=code if isinstance(code, int) and not isinstance(code, bool) else None,
         retriable=value.get("retriable") is True,
+        cause=_parse_text(value.get("cause")),
         evidence=tuple(map(_parse_text, evidence[:MAX_EVIDENCE])) if isinstance(evidence, list) else (),
     )
 

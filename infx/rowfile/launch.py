@@ -5,6 +5,7 @@ The first failure decides the exit code. Problems of the cleaning are reported i
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import tempfile
@@ -52,6 +53,10 @@ class Failure:
         self.kind = kind
         self.message = message
         self.evidence = evidence or []
+
+
+class MachineError(Exception):
+    """A machine that cannot run the row now, but maybe later, or another machine can."""
 
 
 class Observer:
@@ -113,8 +118,10 @@ class Launcher:
                 if self.failure is None or (step.is_always_run and self.failure.cause != CANCELLED):
                     self._observer.begin(step.name)
                     self._run_step(step)
+        except MachineError as error:
+            self._fail(Failure(1, INFRASTRUCTURE, "machine", str(error)))
         except RowError as error:
-            self._fail(Failure(error.code, INFRASTRUCTURE, "refused", error.message))
+            self._fail(Failure(error.code, BENCHMARK, "refused", error.message))
         finally:
             self._observer.begin("release")
             self._release()
@@ -122,6 +129,9 @@ class Launcher:
             self._cancellation.stop()
 
     def _fail(self, failure: Failure) -> None:
+        """Note a failure. What a cancellation brings about is not a failure of its own."""
+        if self._cancellation.number and failure.cause != CANCELLED:
+            failure = self._describe_cancellation()
         if self.failure is None:
             self.failure = failure
             self._observer.fail(failure)
@@ -131,16 +141,18 @@ class Launcher:
     def _prepare(self) -> None:
         """Make sure that nothing of an earlier launch is left, and choose what the launch leaves open.
 
-        Raises RowError.
+        Raises MachineError if this machine is not clean, and RowError if it does not have what the row needs.
         """
+        for driver in self._drivers:
+            problem = sweep(driver, limits.SWEEP, self._find_end)
+            if problem:
+                raise MachineError("This machine is not clean. " + problem)
         foreign = find_foreign(self._values["workspace"])
         if foreign:
             message = foreign + " belongs to another user, so the next checkout cannot remove it"
-            raise RowError(message + ". Give it back: sudo chown -R " + self._values["user"] + " " + foreign)
-        for driver in self._drivers:
-            problem = sweep(driver, limits.SWEEP)
-            if problem:
-                raise RowError("This machine is not clean. " + problem)
+            raise MachineError(
+                message + ". Give it back: sudo chown -R " + self._values["user"] + " " + foreign
+            )
         workspace = self._values["workspace"]
         for choice in self._form.choices:
             path = choose_path(choice, lambda path, holds: path_exists(workspace, path, holds))
@@ -149,7 +161,7 @@ class Launcher:
             self._values[choice["name"]] = path
 
     def _run_step(self, step: StepForm) -> None:
-        """Run a step and note its failure. Raises RowError if a value is not known."""
+        """Run a step and note its failure. Raises RowError if a value is not known, and MachineError without a job."""
         if self._cancellation.number:
             self._fail(self._describe_cancellation())
             return
@@ -179,7 +191,7 @@ class Launcher:
             self._values["job"] = job
         elif not ended.code and not ended.is_cancelled:
             message = "The step " + step.name + " does not say which job it granted"
-            raise RowError(message + "; expected: Granted job allocation <id>. It is released by name.")
+            raise MachineError(message + "; expected: Granted job allocation <id>. It is released by name.")
 
     def _judge(self, step: StepForm, ended: Ended, left: float) -> Failure | None:
         """Return why a step failed; None if it did not."""
@@ -229,7 +241,7 @@ class Launcher:
             except DriverError as error:
                 self.problems.append("The step " + step.name + " was not released: " + error.message)
         for driver in self._drivers if self._begun else []:
-            problem = sweep(driver, self._limit(limits.SWEEP))
+            problem = sweep(driver, limits.SWEEP, self._find_end)
             if problem:
                 self.problems.append(problem)
         for problem in self.problems:
@@ -240,12 +252,15 @@ class Launcher:
         return self._processes.ask(argv, self._tools, self._limit(limits.ASK))
 
     def _limit(self, seconds: float) -> float:
-        """Return a limit in seconds; a cancelled launch ends before the runner kills it."""
+        """Return a limit in seconds."""
+        return min(seconds, max(self._find_end() - time.monotonic(), 0.5))
+
+    def _find_end(self) -> float:
+        """Return when everything must have ended: a cancelled launch ends before the runner kills it."""
         cancellation = self._cancellation
         if not cancellation.number:
-            return seconds
-        ends_at = cancellation.at + limits.CANCEL_GRACE + limits.CANCEL_RELEASE
-        return min(seconds, max(ends_at - time.monotonic(), 0.5))
+            return math.inf
+        return cancellation.at + limits.CANCEL_GRACE + limits.CANCEL_RELEASE
 
 
 def make_drivers(

@@ -6,6 +6,7 @@ name and user. Nothing of another runner is touched.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -190,8 +191,10 @@ def _read_ids(text: str, form: re.Pattern[str], program: str) -> list[str]:
     return ids
 
 
-def sweep(driver: LaunchDriver, seconds: float) -> str:
+def sweep(driver: LaunchDriver, seconds: float, find_end: Callable[[], float] = lambda: math.inf) -> str:
     """Remove everything that a driver finds, and wait until it is gone.
+
+    find_end: when this must have ended in any case, as time.monotonic tells it; a signal may change it.
 
     Returns: what is left, as a sentence; empty if nothing is left. A question that is not answered does not count as
     an empty answer.
@@ -206,14 +209,15 @@ def sweep(driver: LaunchDriver, seconds: float) -> str:
             problem = "still there: " + ", ".join(ids[:20])
         except DriverError as error:
             problem = error.message.rstrip(".")
-        passed = time.monotonic() - began
-        if looks and passed >= seconds:
+        now = time.monotonic()
+        passed, left = now - began, min(began + seconds, find_end()) - now
+        if looks and left <= 0:
             problem += "; " + refusal if refusal else ""
             return "The " + driver.kind + " of this runner cannot be removed: " + problem + "."
         try:
-            driver.remove(ids, is_hard=passed >= min(limits.TERM, seconds / 2))
+            driver.remove(ids, is_hard=passed >= limits.TERM or left < passed)
         except DriverError as error:
             refusal = error.message.rstrip(".")
         pause = limits.PAUSES[min(looks, len(limits.PAUSES) - 1)]
-        time.sleep(min(pause, max(seconds - passed, 0.0)))
+        time.sleep(min(pause, max(left, 0.0)))
         looks += 1

@@ -62,8 +62,11 @@ def find_foreign(workspace: str) -> str:
     for folder, folders, files in os.walk(workspace):
         for name in (".", *folders, *files):
             path = os.path.normpath(os.path.join(folder, name))
-            if os.lstat(path).st_uid != uid:
-                return path
+            try:
+                if os.lstat(path).st_uid != uid:
+                    return path
+            except OSError:  # something removes it
+                continue
             count += 1
         if count > MAX_FILES:
             return ""

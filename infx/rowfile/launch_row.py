@@ -19,7 +19,6 @@ from .results import find_missing, find_results
 from .runner import ROW_FILE
 
 PROCESS_SECONDS = 600.0
-_PASSING = (INFRASTRUCTURE,)  # causes that another try may not meet
 
 
 class _Recorder(Observer):
@@ -37,7 +36,7 @@ class _Recorder(Observer):
             failure.message,
             failure.code,
             cause=failure.cause,
-            retriable=failure.cause in _PASSING or failure.kind == "signal",
+            retriable=failure.cause == INFRASTRUCTURE or failure.kind == "signal",
             evidence=failure.evidence,
         )
 

@@ -41,6 +41,14 @@ def test_the_first_error_of_a_failed_row_comes_first() -> None:
     assert failed.index("It ended with 3") < failed.index("no result for concurrency 64")
 
 
+@pytest.mark.parametrize(
+    ("cause", "words"), [("benchmark", ""), ("infrastructure", " (infrastructure)"), ("<x>", ""), (7, "")]
+)
+def test_a_failure_of_the_machine_says_so(cause: object, words: str) -> None:
+    [problem] = list_problems(run({**FAILED, "error": {**ERROR, "cause": cause}}, with_result=False))
+    assert f"failed: command: It ended with 3{words}; no result" in problem.message
+
+
 def test_a_row_whose_job_failed_is_not_present() -> None:
     """Its results are published, as those of every row with complete results."""
     collection = run(FAILED)

@@ -58,7 +58,11 @@ _SCANCEL = """\
 for word; do case $word in [0-9]*) rm -f "$STAND_IN/jobs/$word";; esac; done
 case "$*" in *--name=*) for job in "$STAND_IN"/jobs/*; do test "$(cat "$job")" != "$name" || rm "$job"; done;; esac
 """
-_TAKE_JOB = 'id=$((100 + $(ls "$STAND_IN/jobs" | wc -l)))\necho "$name" > "$STAND_IN/jobs/$id"\n'
+_TAKE_JOB = """\
+id=100; set -C
+until { echo "$name" > "$STAND_IN/jobs/$id"; } 2> /dev/null; do id=$((id + 1)); done
+set +C
+"""
 _SRUN = (
     'case "$*" in *--jobid=*) ;; *)\n'
     + _TAKE_JOB

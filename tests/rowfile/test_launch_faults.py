@@ -279,7 +279,8 @@ def test_a_runner_without_a_cluster_is_refused(
 def test_a_row_without_its_script_is_refused(machine: LaunchMachine) -> None:
     (machine.workspace / "bench.sh").unlink()
     launched = machine.run("docker")
-    assert (launched.code, launched.cause) == (1, "infrastructure")
+    assert (launched.code, launched.cause) == (1, "benchmark")
+    assert launched.record["error"]["retriable"] is False
     assert launched.message == "None of the candidates for script exists: bench.sh."
 
 
