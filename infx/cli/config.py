@@ -47,7 +47,7 @@ def check(
 ) -> None:
     """Report all problems of configurations, before a GPU is used.
 
-    Also checks the models, thresholds, golden acceptance lengths and priorities that the policy names, if these
+    Also checks the clusters, models, thresholds, golden acceptance lengths and priorities that the policy names, if these
     files exist. With --config-file, checks only the named files and the runner inventory.
     """
     from infx.cli.config_table import show
@@ -88,6 +88,7 @@ def _read_files(
         Files(
             masters=known,
             runners=inventory,
+            clusters=_read(_make_relative(root, policy.clusters)),
             models=_read(_make_relative(root, policy.models)),
             thresholds=_read(_make_relative(root, policy.eval_thresholds)),
             priorities=_read(_make_relative(root, policy.priorities)),

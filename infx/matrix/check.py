@@ -9,6 +9,7 @@ from typing import Any
 from infx.bench.config import Config, SearchRow
 from infx.bench.names import scenarios_of, spell_scenario
 from infx.errors import Level, Problem
+from infx.launch.clusters import parse_clusters
 from infx.matrix.concurrency import expand_all
 from infx.matrix.image import find_moving_tag
 from infx.matrix.inventory import check_inventory
@@ -35,6 +36,7 @@ class Files:
 
     masters: tuple[File, ...]
     runners: File | None = None
+    clusters: File | None = None
     models: File | None = None
     thresholds: File | None = None
     priorities: File | None = None
@@ -74,6 +76,7 @@ def check_files(files: Files, known_labels: Collection[str]) -> ConfigReport:
     problems = [problem for master in masters for problem in master.problems]
     problems += find_repeated_keys(masters)
     problems += _check_runners(files.runners, masters)
+    problems += parse_clusters(files.clusters.data, files.clusters.path)[1] if files.clusters else []
     problems += _check_tables(files, known_labels)
     problems += _find_moving_images(masters)
     problems += _find_overlaps(masters)

@@ -1,0 +1,66 @@
+"""The step that imports a container image into a squash file, on the machine or on a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from infx.launch.cluster import Cluster, ImageSource, ImportPlace
+from infx.launch.steps import ImageImport, Step, StepName
+from infx.launch.texts import Texts
+
+# Exit codes of the script, in addition to those of signals.
+LOCK_TIMED_OUT, IMPORT_FAILED, FILE_INVALID = 75, 74, 73
+
+# One import at a time for each file, under a temporary name, so that a file with the final name is always whole.
+# Arguments: file, address, seconds to wait for the lock, beginning of a scratch folder or nothing.
+_SCRIPT = """\
+file=$1 address=$2 wait=$3 scratch=$4 new=$1.importing
+say() { echo "infx: $*" >&2; }
+is_valid() { test -s "$1" && unsquashfs -l "$1" > /dev/null 2>&1; }
+for folder in "${TMPDIR:-}" "${ENROOT_CACHE_PATH:-}"; do
+  test -z "$folder" || mkdir -p -m 700 -- "$folder" || exit 74
+done
+mkdir -p -- "${file%/*}" && exec 9>> "$file.lock" || { say "cannot write in ${file%/*}"; exit 74; }
+flock -w "$wait" 9 || { say "another import held $file.lock for $wait seconds"; exit 75; }
+is_valid "$file" && exit 0
+trap 'rm -rf -- "$new" ${folder:+"$folder"}' EXIT
+trap 'exit 143' TERM INT HUP
+folder=
+if test -n "$scratch"; then
+  folder=$(mktemp -d "$scratch.XXXXXX") || exit 74
+  mkdir -- "$folder/tmp" "$folder/cache" "$folder/data" "$folder/run" || exit 74
+  export ENROOT_TEMP_PATH=$folder/tmp ENROOT_CACHE_PATH=$folder/cache ENROOT_DATA_PATH=$folder/data
+  export ENROOT_RUNTIME_PATH=$folder/run
+fi
+rm -f -- "$new"
+enroot import -o "$new" "$address" 9>&- || { say "enroot did not import $address; free space:"; df -h -- "${file%/*}" ${folder:+"$folder"} >&2; exit 74; }
+is_valid "$new" || { say "enroot wrote no valid image for $address"; exit 73; }
+mv -f -- "$new" "$file" || exit 74
+"""
+
+
+def render_import(cluster: Cluster, texts: Texts, in_job: tuple[str, ...]) -> Step | None:
+    """Return the import of a row's image; None if nothing has to be imported.
+
+    in_job: the beginning of an argv that runs a process on a node of the allocation.
+    """
+    image = cluster.image
+    if image.source is not ImageSource.SQUASH or image.place is ImportPlace.PRE_STAGED:
+        return None
+    is_on_node = image.place is ImportPlace.NODE
+    file, address = texts.values["squash"], texts.fill(image.uri)
+    arguments = (file, address, str(image.lock_timeout), image.scratch or "")
+    return Step(
+        name=StepName.IMPORT,
+        argv=(*(in_job if is_on_node else ()), "bash", "-c", _SCRIPT, "import-image", *arguments),
+        environment=expand_home(texts.fill_map(image.env)),
+        seconds=image.lock_timeout + 60 * cluster.limits.image_import,
+        image_import=ImageImport(
+            file=file, address=address, is_on_node=is_on_node, lock_seconds=image.lock_timeout
+        ),
+    )
+
+
+def expand_home(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables with `{home}` for `$HOME`, because no shell reads them."""
+    return {name: value.replace("$HOME", "{home}") for name, value in environment.items()}
