@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from infx.bench.jobs import RowJob
     from infx.launch.clusters import Clusters
     from infx.launch.steps import Launch
+    from infx.launch.texts import LaunchTask
 
 
 @click.group()
@@ -50,6 +51,13 @@ def launch() -> None:
     "--clusters", "clusters_file", type=click.Path(), metavar="FILE", help="Default: the policy's clusters."
 )
 @click.option(
+    "--srt",
+    "srt_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Clusters of srt-slurm, for a row on several nodes.",
+)
+@click.option(
     "--host",
     "host_file",
     type=click.Path(path_type=Path),
@@ -64,6 +72,7 @@ def render(
     row_file: Path | None,
     runner: str,
     clusters_file: str | None,
+    srt_file: str | None,
     host_file: Path | None,
     policy: Policy,
     as_json: bool,
@@ -76,9 +85,12 @@ def render(
     from infx.launch.render import render_row_launch
     from infx.matrix.launches import make_task
 
-    job = _read_job(folder, row_id, row_file)
-    clusters = _read_clusters(clusters_file, policy)
-    rendered = render_row_launch(make_task(job, policy), clusters.get_for_runner(runner), clusters)
+    task = make_task(_read_job(folder, row_id, row_file), policy)
+    if task.row.recipe.is_multinode:
+        rendered = _render_on_nodes(task, runner, srt_file)
+    else:
+        clusters = _read_clusters(clusters_file, policy)
+        rendered = render_row_launch(task, clusters.get_for_runner(runner), clusters)
     show(_bind(rendered, runner, host_file), as_json=as_json)
 
 
@@ -90,6 +102,14 @@ def _read_job(folder: Path | None, row_id: str | None, row_file: Path | None) ->
     if folder is not None and row_id is not None and row_file is None:
         return find_job_in(folder, row_id)
     raise UsageError("The row is missing.", hint="Give --plan with --id, or --row.")
+
+
+def _render_on_nodes(task: LaunchTask, runner: str, srt_file: str | None) -> Launch:
+    from infx.launch.routes import choose_route
+    from infx.launch.srt_cluster import load_srt_clusters
+
+    srt = load_srt_clusters(read_file(srt_file, "srt"), srt_file) if srt_file else None
+    return choose_route(task, srt).render(task, runner.partition("_")[0])
 
 
 def _read_clusters(name: str | None, policy: Policy) -> Clusters:

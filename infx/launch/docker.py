@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from infx.errors import InfxError
 from infx.launch.cluster import Cluster, ContainerForm
 from infx.launch.slurm import compute_run_minutes, list_mounts
 from infx.launch.steps import Step, StepName
-from infx.launch.texts import LaunchTask, Texts
+from infx.launch.texts import LaunchTask, Texts, is_file
 
 _ID_FILE = "{scratch}/container.id"
 # The container's id, and not its name, so that the container of another job with this name stays.
@@ -27,12 +28,14 @@ def label_container(task: LaunchTask) -> dict[str, str]:
 def render_docker(
     task: LaunchTask, cluster: Cluster, texts: Texts, environment: Mapping[str, str], names: tuple[str, ...]
 ) -> Iterator[Step]:
-    """Yield the step.
+    """Yield the step. Raises InfxError if the image is a squash file.
 
     environment: what the benchmark gets in addition to the row's variables.
     names: of the row's variables and secrets that the benchmark gets.
     """
     container = cluster.container
+    if is_file(texts.values["image"]):
+        raise InfxError(f"docker cannot run the squash file {texts.values['image']} of row {task.id}.")
     arguments = [
         *("docker", "run", "--rm", f"--cidfile={_ID_FILE}"),
         *(f"--label={name}={value}" for name, value in label_container(task).items()),

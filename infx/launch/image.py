@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from infx.launch.cluster import Cluster, ImageSource, ImportPlace
 from infx.launch.steps import ImageImport, Step, StepName
-from infx.launch.texts import Texts
+from infx.launch.texts import Texts, is_file
 
 # Exit codes of the script, in addition to those of signals.
 LOCK_TIMED_OUT, IMPORT_FAILED, FILE_INVALID = 75, 74, 73
@@ -45,19 +45,37 @@ def render_import(cluster: Cluster, texts: Texts, in_job: tuple[str, ...]) -> St
     in_job: the beginning of an argv that runs a process on a node of the allocation.
     """
     image = cluster.image
-    if image.source is not ImageSource.SQUASH or image.place is ImportPlace.PRE_STAGED:
+    is_missing = image.source is ImageSource.SQUASH and image.place is not ImportPlace.PRE_STAGED
+    if not is_missing or is_file(texts.values["image"]):
         return None
-    is_on_node = image.place is ImportPlace.NODE
-    file, address = texts.values["squash"], texts.fill(image.uri)
-    arguments = (file, address, str(image.lock_timeout), image.scratch or "")
+    facts = ImageImport(
+        file=texts.values["squash"],
+        address=texts.fill(image.uri),
+        is_on_node=image.place is ImportPlace.NODE,
+        lock_seconds=image.lock_timeout,
+    )
+    environment = expand_home(texts.fill_map(image.env))
+    return make_import(
+        facts, in_job, environment, minutes=cluster.limits.image_import, scratch=image.scratch or ""
+    )
+
+
+def make_import(
+    facts: ImageImport,
+    in_job: tuple[str, ...],
+    environment: Mapping[str, str],
+    *,
+    minutes: int,
+    scratch: str = "",
+) -> Step:
+    """Return the step that imports an image. minutes: without the wait for the lock."""
+    arguments = (facts.file, facts.address, str(facts.lock_seconds), scratch)
     return Step(
         name=StepName.IMPORT,
-        argv=(*(in_job if is_on_node else ()), "bash", "-c", _SCRIPT, "import-image", *arguments),
-        environment=expand_home(texts.fill_map(image.env)),
-        seconds=image.lock_timeout + 60 * cluster.limits.image_import,
-        image_import=ImageImport(
-            file=file, address=address, is_on_node=is_on_node, lock_seconds=image.lock_timeout
-        ),
+        argv=(*(in_job if facts.is_on_node else ()), "bash", "-c", _SCRIPT, "import-image", *arguments),
+        environment=environment,
+        seconds=facts.lock_seconds + 60 * minutes,
+        image_import=facts,
     )
 
 

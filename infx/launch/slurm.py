@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from infx.launch.cluster import Allocation, Cluster, ContainerForm, ImageSource
 from infx.launch.image import render_import
 from infx.launch.steps import Step, StepName
-from infx.launch.texts import LaunchTask, Texts
+from infx.launch.texts import LaunchTask, Texts, is_file
 from infx.launch.transfer import render_bringing_back, render_sending
 
 JOB_PREFIX = "infx-"  # other tools cancel jobs by the runner's name alone
@@ -98,7 +98,8 @@ def _list_container(cluster: Cluster, texts: Texts) -> Iterator[str]:
     container, image = cluster.container, cluster.image
     if container.mpi is not None:
         yield f"--mpi={container.mpi}"
-    reference = texts.values["squash"] if image.source is ImageSource.SQUASH else texts.fill(image.reference)
+    is_squash = image.source is ImageSource.SQUASH or is_file(texts.values["image"])
+    reference = texts.values["squash"] if is_squash else texts.fill(image.reference)
     yield f"--container-image={reference}"
     if container.name is not None:
         yield f"--container-name={texts.fill(container.name)}"

@@ -34,6 +34,16 @@ class StepName(StrEnum):
     BRING_BACK = "bring-back"
     UNPACK_RESULTS = "unpack-results"
     REMOVE = "remove"  # the workspace of the node
+    # Of rows on several nodes:
+    FETCH = "fetch"
+    CHECKOUT = "checkout"
+    OVERLAY = "overlay"
+    INSTALL = "install"
+    CHECK_IMAGES = "check-images"
+    CONFIGURE = "configure"
+    EDIT_RECIPE = "edit-recipe"
+    SUBMIT = "submit"
+    COLLECT = "collect"
 
 
 @record

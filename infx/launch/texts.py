@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from infx.bench.config import Parallelism, SpecDecoding
 from infx.bench.row import Recipe, Row
 from infx.errors import InfxError
 from infx.launch.cluster import Cluster
-from infx.records import record, replace
+from infx.records import record
 from infx.rowfile.launch_values import NAMES as MACHINE_NAMES
 
 DEFAULT_HF_HUB_CACHE = "/mnt/hf_hub_cache/"  # in the container
@@ -74,35 +73,50 @@ def find_names(text: str) -> set[str]:
 
 
 def make_texts(task: LaunchTask, cluster: Cluster) -> Texts:
-    """Return a row's values. Raises InfxError if a value is not safe in an argument of a process."""
+    """Return a row's values on a cluster. Raises InfxError if a value is not safe in an argument of a process."""
     recipe = task.row.recipe
-    code = task.row.exp_name.partition("_")[0]
+    values = {
+        **make_recipe_texts(task).values,
+        **_describe_layout(recipe),
+        "tag": cluster.tags.get(recipe.framework, ""),
+        "gpu": cluster.gpu,
+        "hf-cache": cluster.hf_cache or "",
+        "aiperf-cache": cluster.aiperf_cache or "",
+    }
+    squash = find_squash(recipe.image, cluster.image.squash, Texts(values=values))
+    return Texts(values={**values, "squash": squash})
+
+
+def make_recipe_texts(task: LaunchTask) -> Texts:
+    """Return a row's values that no cluster changes. Raises InfxError as `make_texts`."""
+    recipe = task.row.recipe
     values = {
         "row": task.id,
         "model": recipe.model,
         "model-prefix": recipe.model_prefix,
         "precision": recipe.precision,
         "framework": recipe.framework,
-        "code": code,
+        "code": task.row.exp_name.partition("_")[0],
         "dir": f"benchmarks/single_node/{task.environment.get('SCENARIO_SUBDIR', '').strip('/')}",
         "hf": task.environment.get("HF_HUB_CACHE") or DEFAULT_HF_HUB_CACHE,
         **name_image(recipe.image),
     }
-    for name, value in values.items():
-        if not _SAFE.fullmatch(value) or (name == "hf" and ":" in value):
+    for name, text in values.items():
+        if not _SAFE.fullmatch(text) or (name == "hf" and ":" in text):
             raise InfxError(
-                f"Row {task.id} cannot be launched: {name} is {value!r}; expected letters, digits and ._+@:/#=~- only."
+                f"Row {task.id} cannot be launched: {name} is {text!r}; expected letters, digits and ._+@:/#=~- only."
             )
-    values |= _describe_layout(recipe)
-    values |= {
-        "spec": "_mtp" if recipe.spec_decoding is SpecDecoding.MTP else "",
-        "tag": cluster.tags.get(recipe.framework, ""),
-        "gpu": cluster.gpu,
-        "hf-cache": cluster.hf_cache or "",
-        "aiperf-cache": cluster.aiperf_cache or "",
-    }
-    texts = Texts(values=MappingProxyType(values))
-    return replace(texts, values={**values, "squash": texts.fill(cluster.image.squash or "")})
+    return Texts(values={**values, "spec": "_mtp" if recipe.spec_decoding is SpecDecoding.MTP else ""})
+
+
+def find_squash(image: str, template: str | None, texts: Texts) -> str:
+    """Return the squash file of an image; an image may itself be the path of one."""
+    return image if is_file(image) else texts.fill(template or "")
+
+
+def is_file(image: str) -> bool:
+    """Return whether an image is the path of a squash file, which is not imported."""
+    return image.startswith("/")
 
 
 def name_image(image: str) -> dict[str, str]:

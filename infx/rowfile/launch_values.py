@@ -20,6 +20,7 @@ NAMES = (
     "workspace",  # absolute path of the checkout that is measured
     "scratch",  # absolute path of a folder of this launch on this machine, which is removed after it
     "job",  # id of the allocation, from its grant
+    "date",  # when the launch began, as 20261130
     "port",  # from the form of the port
     "script",  # one of the choices
     "model-path",  # one of the choices
