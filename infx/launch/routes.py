@@ -11,7 +11,7 @@ from infx.launch.steps import Launch
 from infx.launch.texts import LaunchTask
 
 # Frameworks with a program of their own in place of srt-slurm; infx does not launch them.
-_OTHER_ROUTES = {"tilert": "tilert", "llmd-vllm": "llm-d", "sglang-disagg": "docker inside a batch job"}
+OTHER_ROUTES = {"tilert": "tilert", "llmd-vllm": "llm-d", "sglang-disagg": "docker inside a batch job"}
 
 
 class Route(Protocol):
@@ -34,8 +34,8 @@ class SrtRoute:
 def choose_route(task: LaunchTask, srt: SrtClusters | None) -> Route:
     """Return the route of a multi-node row. Raises InfxError if there is none."""
     framework = task.row.recipe.framework
-    if framework in _OTHER_ROUTES:
-        raise InfxError(f"infx does not launch rows of {framework}, which need {_OTHER_ROUTES[framework]}.")
+    if framework in OTHER_ROUTES:
+        raise InfxError(f"infx does not launch rows of {framework}, which need {OTHER_ROUTES[framework]}.")
     if srt is None:
         raise InfxError(
             f"Row {task.id} runs on several nodes, and no file describes srt-slurm's clusters.",
