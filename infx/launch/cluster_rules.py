@@ -53,7 +53,7 @@ def _find_family_faults(value: Fields) -> Iterator[Finding[Path]]:
     families = value.get("families", {})
     for kind in ("families", "clusters"):
         for name, fields in value.get(kind, {}).items():
-            for message in find_family_faults(fields, families):
+            for message in find_family_faults(fields, families, name if kind == "families" else None):
                 yield Finding(at=(kind, name, "extends"), message=message, hint="Name a family of this file.")
 
 

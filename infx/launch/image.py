@@ -11,29 +11,32 @@ from infx.launch.texts import Texts, is_file
 # Exit codes of the script, in addition to those of signals.
 LOCK_TIMED_OUT, IMPORT_FAILED, FILE_INVALID = 75, 74, 73
 
-# One import at a time for each file, under a temporary name, so that a file with the final name is always whole.
+# One import at a time for each file, under a temporary name, so that a file with the final name is always whole. The
+# temporary name is the process's own, because locks of some shared file systems hold on one machine only.
 # Arguments: file, address, seconds to wait for the lock, beginning of a scratch folder or nothing.
 _SCRIPT = """\
-file=$1 address=$2 wait=$3 scratch=$4 new=$1.importing
+file=$1 address=$2 wait=$3 scratch=$4 new=$1.importing.$HOSTNAME.$$ place=${1%/*} folder=
 say() { echo "infx: $*" >&2; }
 is_valid() { test -s "$1" && unsquashfs -l "$1" > /dev/null 2>&1; }
-for folder in "${TMPDIR:-}" "${ENROOT_CACHE_PATH:-}"; do
-  test -z "$folder" || mkdir -p -m 700 -- "$folder" || exit 74
-done
-mkdir -p -- "${file%/*}" && exec 9>> "$file.lock" || { say "cannot write in ${file%/*}"; exit 74; }
+make_own() { test -z "$1" || (umask 077; mkdir -p -- "$1"); }
+make_own "${TMPDIR:-}" && make_own "${ENROOT_CACHE_PATH:-}" || exit 74
+if ! mkdir -p -- "$place" || ! exec 9>> "$file.lock"; then say "cannot write in $place"; exit 74; fi
 flock -w "$wait" 9 || { say "another import held $file.lock for $wait seconds"; exit 75; }
 is_valid "$file" && exit 0
 trap 'rm -rf -- "$new" ${folder:+"$folder"}' EXIT
 trap 'exit 143' TERM INT HUP
-folder=
+find "$place" -maxdepth 1 -name "${file##*/}.importing.*" -mmin +1440 -delete
 if test -n "$scratch"; then
   folder=$(mktemp -d "$scratch.XXXXXX") || exit 74
-  mkdir -- "$folder/tmp" "$folder/cache" "$folder/data" "$folder/run" || exit 74
   export ENROOT_TEMP_PATH=$folder/tmp ENROOT_CACHE_PATH=$folder/cache ENROOT_DATA_PATH=$folder/data
   export ENROOT_RUNTIME_PATH=$folder/run
+  mkdir -- "$folder/tmp" "$folder/cache" "$folder/data" "$folder/run" || exit 74
 fi
-rm -f -- "$new"
-enroot import -o "$new" "$address" 9>&- || { say "enroot did not import $address; free space:"; df -h -- "${file%/*}" ${folder:+"$folder"} >&2; exit 74; }
+if ! enroot import -o "$new" "$address" 9>&-; then
+  say "enroot did not import $address; free space:"
+  df -h -- "$place" ${folder:+"$folder"} >&2
+  exit 74
+fi
 is_valid "$new" || { say "enroot wrote no valid image for $address"; exit 73; }
 mv -f -- "$new" "$file" || exit 74
 """

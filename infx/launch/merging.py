@@ -57,23 +57,25 @@ def _own(fields: Fields) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != "extends"}
 
 
-def find_family_faults(fields: Fields, families: Mapping[str, Fields]) -> Iterator[str]:
-    """Yield a message for each family that does not exist or extends itself."""
+def find_family_faults(
+    fields: Fields, families: Mapping[str, Fields], name: str | None = None
+) -> Iterator[str]:
+    """Yield a message for each named family that does not exist, and for a family that extends itself.
+
+    name: of the family that has the fields; None for a cluster.
+    """
+    for parent in parents_of(fields):
+        if parent not in families:
+            yield f'there is no family "{parent}"'
+    waiting: list[tuple[str, ...]] = [(parent,) for parent in parents_of(fields)]
     seen: set[str] = set()
-    waiting: list[tuple[str, tuple[str, ...]]] = [(name, (name,)) for name in parents_of(fields)]
     while waiting:
-        name, path = waiting.pop(0)
-        if name not in families:
-            yield f'there is no family "{name}"'
-            continue
-        if name in seen:
-            continue
-        seen.add(name)
-        for parent in parents_of(families[name]):
-            if parent in path:
-                yield f"families extend each other: {', '.join((*path, parent))}"
-            else:
-                waiting.append((parent, (*path, parent)))
+        path = waiting.pop(0)
+        if path[-1] == name:
+            yield f"the family extends itself: {', '.join((name, *path))}"
+        elif path[-1] not in seen and path[-1] in families:
+            seen.add(path[-1])
+            waiting += [(*path, parent) for parent in parents_of(families[path[-1]])]
 
 
 def apply_changes(fields: Fields, row: Fields) -> dict[str, Any]:

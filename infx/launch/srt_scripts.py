@@ -75,6 +75,7 @@ for file in "$1"/*isl*osl*/results_concurrency_*.json "$1"/logs/*isl*osl*/result
   found=$((found + 1))
 done
 for folder in "$1"/eval_results "$1"/logs/eval_results; do
+  test -d "$folder" || continue
   cp -R -- "$folder/." "$2/"
   found=$((found + 1))
 done

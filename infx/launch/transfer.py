@@ -18,9 +18,10 @@ umask 077
 rm -rf -- "$1"
 mkdir -- "$1"
 tar -xzf "$2" -C "$1"
+chmod 700 -- "$1"
 rm -f -- "$2"
 shift 2
-for folder in "$@"; do mkdir -p -m 700 -- "$folder"; done
+for folder in "$@"; do mkdir -p -- "$folder"; done
 """
 # Arguments: the copy's folder, and patterns. A pattern without a file is left out.
 _COLLECT = """\
