@@ -145,6 +145,6 @@ def _check_agreement(inputs: LaunchInputs, runners: Runners, clusters: Clusters)
             name,
             clusters,
             "launch-port",
-            f"runners have the same port: {shown}; and PORT + 1 of a runner is the port of the next one",
+            f"runners have the same port: {shown}; and PORT + 1 of a runner is the port of the next runner",
             "Use plus: job, or name the runners with different last digits.",
         )

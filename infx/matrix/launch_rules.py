@@ -125,7 +125,7 @@ def find_ephemeral_port(landing: Landing) -> Iterator[ClusterHit]:
         rule="launch-port",
         config=landing.config,
         cluster=landing.cluster.name,
-        message=f"{ports} of {{rows}} are in {low} to {high}, from which Linux takes ports for connections",
+        message=f"{{rows}} have {ports}; Linux takes ports from {low} to {high} for connections of any program",
         hint=f"Choose a base below {low}, such as 20000.",
         jobs=landing.jobs,
     )
@@ -142,7 +142,7 @@ def find_shared_port(landing: Landing, runners: Runners) -> Iterator[ClusterHit]
         return
     port = cluster.port
     fault = (
-        f"all have port {port.base}" if port.plus is None else "PORT + 1 of a row may be PORT of the next one"
+        f"all have port {port.base}" if port.plus is None else "PORT + 1 of a row may be PORT of the next row"
     )
     yield ClusterHit(
         rule="launch-port",

@@ -27,8 +27,8 @@ def find_overruling_settings(
     first: dict[str, Path] = {}
     for place in list_places(config):
         for at, name, value in iterate_settings(place.row):
-            if said := _find_overruled(config, name, value, runners, clusters):
-                message = f"{name}={value} overrules {said}"
+            if (overruled := _find_overruled(config, name, value, runners, clusters)) is not None:
+                message = f"{name}={value} overrules {overruled}"
                 first.setdefault(message, (*place.at, *at))
                 rows.setdefault(message, {})[place.at] = place.jobs
     for message, at in first.items():
