@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from functools import cached_property
 
 from infx import schema, yaml12
@@ -14,7 +15,7 @@ from infx.launch.merging import Fields, apply_changes, resolve_fields
 from infx.records import record
 from infx.yaml12 import Document
 
-_SUFFIX = "-slurm"
+SUFFIX = "-slurm"  # of runners' names, which a cluster may leave out
 
 
 @record
@@ -24,11 +25,13 @@ class Clusters:
     Attributes:
         fields: by name of a cluster.
         aliases: names of clusters by other names.
+        lines: of the clusters in the file, by name.
     """
 
     fields: Mapping[str, Fields]
     aliases: Mapping[str, str]
     path: str
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     def find_name(self, runner: str) -> str | None:
         """Return the name of the cluster that a runner belongs to.
@@ -37,7 +40,7 @@ class Clusters:
         of its runners' names.
         """
         name = runner.partition("_")[0]
-        for candidate in (name, self.aliases.get(name), name.removesuffix(_SUFFIX)):
+        for candidate in (name, self.aliases.get(name), name.removesuffix(SUFFIX)):
             if candidate in self.fields:
                 return candidate
         return None
@@ -99,4 +102,5 @@ def _build(document: Document, path: str) -> tuple[Clusters, list[Problem]]:
         problems += found
         if not has_errors(found):
             usable[name] = merged
-    return Clusters(fields=usable, aliases=value.get("aliases", {}), path=path), problems
+    lines = {name: document.line("clusters", name) for name in usable}
+    return Clusters(fields=usable, aliases=value.get("aliases", {}), path=path, lines=lines), problems

@@ -11,7 +11,7 @@ from infx.launch.steps import Launch
 from infx.launch.texts import LaunchTask
 
 # Frameworks with a program of their own in place of srt-slurm; infx does not launch them.
-_OTHER_ROUTES = {
+OTHER_ROUTES = {
     "tilert": "two containers on two nodes of an allocation",
     "llmd-vllm": "a batch job of llm-d",
     "sglang-disagg": "docker inside a batch job",
@@ -38,9 +38,9 @@ class SrtRoute:
 def choose_route(task: LaunchTask, srt: SrtClusters | None) -> Route:
     """Return the route of a multi-node row. Raises InfxError if there is none."""
     framework = task.row.recipe.framework
-    if framework in _OTHER_ROUTES:
+    if framework in OTHER_ROUTES:
         raise InfxError(
-            f"infx does not launch rows of {framework}, which need {_OTHER_ROUTES[framework]}.",
+            f"infx does not launch rows of {framework}, which need {OTHER_ROUTES[framework]}.",
             hint="Let the policy's sweep.row-command run them.",
         )
     if srt is None:

@@ -102,15 +102,36 @@ class SrtClusters:
             "spec-decoding": recipe.spec_decoding.value,
             "scenario": "agentic" if recipe.is_agentic else "fixed",
         }
-        for rule in fields["rules"]:
-            if is_met({key: rule[key] for key in CONDITIONS if key in rule}, facts):
-                return _build(name, fields, rule, is_agentic=recipe.is_agentic)
+        if (rule := _find_rule(fields, facts)) is not None:
+            return _build(name, fields, rule, is_agentic=recipe.is_agentic)
         described = ", ".join(f"{key} {value}" for key, value in facts.items())
         raise InfxError(
             f'No rule of the cluster "{name}" fits the row; expected one for {described}.',
             hint="Add a rule with the places of the model and of the image.",
             where=self.path,
         )
+
+    def find_import(self, name: str, facts: Fields) -> ImportPlace | None:
+        """Return where a cluster imports the image of a row; None if srt-slurm does not run the row there.
+
+        facts: the values of CONDITIONS.
+        """
+        fields = self.fields.get(name)
+        rule = _find_rule(fields, facts) if fields is not None else None
+        return None if fields is None or rule is None else _read_place(fields, rule)
+
+
+def _find_rule(fields: Fields, facts: Fields) -> Fields | None:
+    """Return the first rule of a cluster that a row fits."""
+    rules: list[Fields] = fields["rules"]
+    for rule in rules:
+        if is_met({key: rule[key] for key in CONDITIONS if key in rule}, facts):
+            return rule
+    return None
+
+
+def _read_place(fields: Fields, rule: Fields) -> ImportPlace:
+    return ImportPlace(rule.get("import", fields.get("image", {}).get("import", "pre-staged")))
 
 
 def load_srt_clusters(data: bytes, path: str) -> SrtClusters:
@@ -171,5 +192,5 @@ def _build_rule(fields: Fields, rule: Fields) -> SrtRule:
         ref=rule["ref"],
         overlay=tuple(rule.get("overlay", ())),
         has_preflight=rule.get("preflight", True),
-        place=ImportPlace(rule.get("import", image.get("import", "pre-staged"))),
+        place=_read_place(fields, rule),
     )
