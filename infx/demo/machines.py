@@ -5,6 +5,7 @@ The jobs are those of `.github/workflows`. As on GitHub, the gate decides which 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -40,6 +41,7 @@ class StepDisplay:
 
     words: str
     show: Callable[[Answer], Sequence[str]]  # selects the lines of the output
+    expect: int = 0  # exit code
 
 
 @dataclass
@@ -75,14 +77,13 @@ class Machines:
         inputs = {"policy": f"{base}:{POLICY}", "base-ref": base, "head-ref": head, "stage": stage}
         self._act(
             "changelog",
-            StepDisplay(words, lambda answer: answer.err.splitlines()),
+            StepDisplay(words, lambda answer: answer.err.splitlines(), expect),
             inputs={
                 **inputs,
                 "pr": str(number) if stage == "pr" else "",
                 "directory": str(self._check_out(head)),
             },
             pull=number,
-            expect=expect,
         )
 
     def merge(self, event: Event, number: int, *, why: str, expect: int = 0) -> None:
@@ -90,12 +91,38 @@ class Machines:
         push = self.stage.hub.app_token(APP, contents="write", pull_requests="write", workflows="write")
         self._act(
             "merge",
-            StepDisplay(f"merge: {why}", lambda answer: answer.err.splitlines()),
+            StepDisplay(f"merge: {why}", lambda answer: answer.err.splitlines(), expect),
             job=("merge", "merge"),
             inputs={"policy": POLICY, "directory": self._clone(), "wait": "0", "push-token": push},
             pull=number,
             environ={**hub_dates(self.stage), **self._save_event(event)},
-            expect=expect,
+        )
+        self.stage.hub.sync()
+
+    def publish(self, number: int) -> None:
+        """Run the workflow `publish` for the newest push to main: validate the results of its merge, then deliver them."""
+        clone, folder = self._clone(), self.stage.folder / f"publish-{number}"
+        folder.mkdir()
+        environ = {**hub_dates(self.stage), **self._save_event(self.stage.last_push("main"))}
+        inputs = {"policy": POLICY, "directory": clone}
+        self._act(
+            "publish",
+            StepDisplay("publish: check the results that the merge brings, without a token that writes", _describe_all),
+            job=("publish", "validate"),
+            inputs=inputs,
+            workspace=folder,
+            pull=number,
+            environ=environ,
+        )
+        digest = hashlib.sha256((folder / "publish" / "publish.json").read_bytes()).hexdigest()
+        self._act(
+            "publish",
+            StepDisplay("publish: store the results that were checked", _describe_all),
+            job=("publish", "deliver"),
+            inputs={**inputs, "sum": digest},
+            workspace=folder,
+            pull=number,
+            environ=environ,
         )
         self.stage.hub.sync()
 
@@ -230,18 +257,21 @@ class Machines:
         self._act(
             "results",
             StepDisplay(
-                "collect: compare the results with the plan", lambda answer: answer.err.splitlines()[:4]
+                "collect: compare the results with the plan",
+                lambda answer: answer.err.splitlines()[:4],
+                int(not is_whole),
             ),
+            StepDisplay("compare: set the results against the published ones", _describe_all),
             job=("sweep", "collect"),
             inputs={
                 "policy": f"{self._clone()}/{POLICY}",
                 "plan-path": str(plan),
                 "artifacts-path": str(artifacts),
                 "out": str(out),
+                "clone": self._clone(),
             },
             pull=number,
             environ={"GITHUB_RUN_ID": str(run.id)},
-            expect=int(not is_whole),
         )
         for path in sorted(out.iterdir()):
             if path.is_dir():
@@ -289,7 +319,6 @@ class Machines:
         job: tuple[str, str] | None = None,
         workspace: Path | None = None,
         environ: Mapping[str, str] | None = None,
-        expect: int = 0,
     ) -> None:
         """Run an action; `displays` has a text for each of its steps, `job` names the workflow and job of its token."""
         token = self.stage.hub.workflow_token(read_permissions(*job)) if job else ""
@@ -298,15 +327,16 @@ class Machines:
             at = Path(step.directory or workspace or self.stage.folder)
             variables = {**runner, **(environ or {}), **step.environ}
             shell = Shell(step=step, at=at, environ=variables, scratch=self.stage.folder)
+            called = shell.read_call()
             answer = self.stage.command(
                 ACTIONS,
                 display.words,
-                *shell.read_arguments(),
-                at=at,
+                *called.arguments,
+                at=called.at,
                 pull=pull,
                 environ=variables,
                 show=display.show,
-                expect=expect,
+                expect=display.expect,
             )
             shell.answer(answer.code, answer.out)
 
@@ -336,6 +366,10 @@ def _describe_check(mark: str, check: str, reason: str) -> str:
     """Return a line for a check, without links; for a settled warning, name the person instead of the reason."""
     settled = re.search(r"Settled by `([^`]+)`", reason)
     return f"{mark} {check}: " + (f"settled by {settled[1]}" if settled else _LINKS.sub("", reason))
+
+
+def _describe_all(answer: Answer) -> list[str]:
+    return answer.out.splitlines() + answer.err.splitlines()
 
 
 def _describe_rows(rows: Sequence[RowOutcome]) -> str:

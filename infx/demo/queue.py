@@ -61,7 +61,9 @@ class QueueScene:
         self.machines.reconcile(number, why="the sweep has ended")
 
     def _ask(self, number: int) -> None:
-        """Ask for the merge by a comment; the workflow adds the pull request to the queue."""
+        """Ask by comments for reuse and for the merge; the workflow adds the pull request to the queue."""
+        run = max(sweep.run for sweep in self.stage.sweeps if sweep.pull == number)
+        self.mia.comment(number, f"/use {run}")
         head = self.stage.hub.state.pulls[number].head_sha
         asked = self.mia.comment(number, f"/merge {head}")
         if number != SECOND:
@@ -99,6 +101,7 @@ class QueueScene:
         hub.work_queue()
         for event in hub.state.events[seen:]:
             self._tell(event)
+        self.machines.publish(number)
 
     def _tell(self, event: Event) -> None:
         """Note what the queue did."""

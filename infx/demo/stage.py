@@ -159,6 +159,11 @@ class DemoStage:
         """Return the newest event of a kind."""
         return next(e for e in reversed(self.hub.state.events) if (e.name, e.action) == (name, action))
 
+    def last_push(self, branch: str) -> Event:
+        """Return the newest push to a branch."""
+        pushes = (event for event in reversed(self.hub.state.events) if event.name == "push")
+        return next(event for event in pushes if event.payload["ref"] == f"refs/heads/{branch}")
+
     def clone(self, name: str, branch: str = "main", repository: str | None = None) -> Path:
         """Return a clone at a branch's newest commit, used as a person's working copy or a job's checkout."""
         path = self.folder / "clones" / name
@@ -219,5 +224,5 @@ def _environment(variables: Mapping[str, str], *, without: tuple[str, ...]) -> I
 
 def _shorten(argument: str, folder: Path) -> str:
     """Return an argument as a person would type it: without the temporary folder, with short SHAs, quoted."""
-    text = re.sub(r"[0-9a-f]{40}", lambda sha: sha[0][:12], argument.replace(f"{folder}/", ""))
+    text = re.sub(r"\b[0-9a-f]{40,64}\b", lambda sha: sha[0][:12], argument.replace(f"{folder}/", ""))
     return f"'{text}'" if " " in text else text

@@ -237,8 +237,11 @@ class Story:
         self._merge(number)
 
     def _merge(self, number: int) -> None:
-        self.machines.merge_group(number)
-        self.mia.merge(number)
+        """Ask for the merge by a comment; the push of the merge publishes the results."""
+        head = self.stage.hub.state.pulls[number].head_sha
+        asked = self.mia.comment(number, f"/merge {head}")
+        self.machines.merge(asked, number, why="everything is green, so the pull request is merged")
+        self.machines.publish(number)
 
     def open_another(self) -> tuple[int, str]:
         """Open a pull request for the user to continue by hand, and return its number and branch."""
