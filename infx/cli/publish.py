@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +22,22 @@ if TYPE_CHECKING:
 HANDOVER, METADATA = "publish.json", "changelog_metadata.json"
 
 
+class Digest(click.ParamType["str"]):
+    """The SHA-256 of a file, as 64 lower-case hex digits."""
+
+    name = "hex"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the digest. Fails for other text."""
+        if not re.fullmatch(r"[0-9a-f]{64}", value):
+            self.fail(f"{value!r} is not a SHA-256 (64 digits).", param, ctx)
+        return value
+
+
 @examples(
     "infx publish --sha 0123456789012345678901234567890123456789 --dry-run",
     "infx publish --event event.json --out publish",
-    "infx publish --from publish/publish.json --sum HEX --recover",
+    "infx publish --from publish/publish.json --sum e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 )
 @click.command()
 @event_options
@@ -46,7 +59,11 @@ HANDOVER, METADATA = "publish.json", "changelog_metadata.json"
     help="Only deliver: the file publish.json that --out wrote.",
 )
 @click.option(
-    "--sum", "digest", metavar="HEX", help="SHA-256 of that file, from the output of the job that wrote it."
+    "--sum",
+    "digest",
+    type=Digest(),
+    metavar="HEX",
+    help="SHA-256 of that file, from the output of the job that wrote it.",
 )
 @click.option("--dry-run", is_flag=True, help="Read and validate, but write nothing.")
 @policy_option

@@ -63,6 +63,7 @@ WRONG = {
     "--exp-name": ("nope", 2),
     "--base-ref": ("nope", 3),  # an unknown revision
     "--head-ref": ("nope", 3),
+    "--sum": ("nope", 2),
 }
 # Every value is valid: free text, filters that may match nothing, names of events.
 FREE = {
