@@ -20,6 +20,7 @@ KEYS = {
 }
 WORDS = "Measure again with the new firmware"
 _CHECK = "changelog"
+_PATIENCE = 360  # minutes; every reading of the demo's clock takes some seconds
 _REQUIRED = ((_CHECK, ACTIONS_APP), "infx/sweep", "codeowner-signoff-verify")
 
 
@@ -34,7 +35,7 @@ class QueueScene:
 
     def play(self) -> None:
         """Queue three pull requests at once, and let infx queue those again that GitHub removes."""
-        self.stage.hub.add_ruleset(*_REQUIRED, queue=QueueRule())
+        self.stage.hub.add_ruleset(*_REQUIRED, queue=QueueRule(timeout=_PATIENCE))
         self.stage.hub.push_as(self.stage.hub.app_token(APP, contents="write", workflows="write"))
         self.stage.note(self.mia.login, "requires three checks and the merge queue on main")
         for number, author in zip(KEYS, ("cody", "noor", "amy"), strict=True):
@@ -50,7 +51,7 @@ class QueueScene:
         self.stage.hub.push_as(None)
 
     def _open(self, author: Person, number: int) -> None:
-        """Append an entry, the second with a placeholder as its link; sweep the head."""
+        """Append an entry, the second with a placeholder as its link; sweep the head, and ask for its reuse."""
         link = "XXX" if number == SECOND else f"https://github.com/acme/bench/pull/{number}"
         text = author.read_file(CHANGELOG) + render_entry(KEYS[number], WORDS, link)
         branch = f"again-{number}"
@@ -59,11 +60,10 @@ class QueueScene:
         self._check(number)
         self.machines.sweep(author.label(number, "full-sweep-fail-fast"), number)
         self.machines.reconcile(number, why="the sweep has ended")
+        author.comment(number, f"/use {self.stage.sweeps[-1].run}")
 
     def _ask(self, number: int) -> None:
-        """Ask by comments for reuse and for the merge; the workflow adds the pull request to the queue."""
-        run = max(sweep.run for sweep in self.stage.sweeps if sweep.pull == number)
-        self.mia.comment(number, f"/use {run}")
+        """Ask for the merge by a comment; the workflow adds the pull request to the queue."""
         head = self.stage.hub.state.pulls[number].head_sha
         asked = self.mia.comment(number, f"/merge {head}")
         if number != SECOND:
