@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from infx.bench.words import describe_layout
-from infx.demo.stage import RowOutcome, SweepRecord
+from infx.demo.steps import RowOutcome, SweepRecord
 from infx.results.points import CollectedPoint
 
 _CELL, _CELL_HEIGHT, _GAP, _LANE = 40, 36, 4, 92

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from infx.demo.charts import Layouts, draw_plan, draw_results, draw_table
 from infx.demo.conversation import render_conversation
-from infx.demo.stage import DemoStage, DemoStep, SweepRecord
+from infx.demo.stage import DemoStage
+from infx.demo.steps import DemoStep, SweepRecord
 from infx.demo.tell import TABLE, describe_cost
 from infx.hub.state import Pull
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from infx.demo.fanout import Show
 from infx.demo.machines import Machines
 from infx.demo.page import render_page
-from infx.demo.stage import Clock, DemoStage, DemoStep, plain_git
+from infx.demo.stage import Clock, DemoStage, plain_git
+from infx.demo.steps import DemoStep
 from infx.demo.story import Story
 from infx.hub.hub import Hub
 from infx.phrases import count

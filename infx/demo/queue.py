@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from infx.demo import chapters
 from infx.demo.machines import Machines
 from infx.demo.people import Person
+from infx.demo.publication import Publication
 from infx.demo.repository import CHANGELOG, render_entry
 from infx.demo.reviews import Reviews
 from infx.demo.stage import APP, DemoStage
@@ -31,6 +33,7 @@ class QueueScene:
     stage: DemoStage
     machines: Machines
     reviews: Reviews
+    publication: Publication
     mia: Person
 
     def play(self) -> None:
@@ -55,6 +58,7 @@ class QueueScene:
         link = "XXX" if number == SECOND else f"https://github.com/acme/bench/pull/{number}"
         text = author.read_file(CHANGELOG) + render_entry(KEYS[number], WORDS, link)
         branch = f"again-{number}"
+        self.stage.begin_chapter(number, chapters.SWEPT)
         author.push(branch, {CHANGELOG: text}, WORDS)
         author.open(branch, number, f"{WORDS}: {KEYS[number]}")
         self._check(number)
@@ -64,6 +68,7 @@ class QueueScene:
 
     def _ask(self, number: int) -> None:
         """Ask for the merge by a comment; the workflow adds the pull request to the queue."""
+        self.stage.begin_chapter(number, chapters.PLACEHOLDER if number == SECOND else chapters.QUEUED)
         head = self.stage.hub.state.pulls[number].head_sha
         asked = self.mia.comment(number, f"/merge {head}")
         if number != SECOND:
@@ -90,6 +95,7 @@ class QueueScene:
 
     def _check_first(self, number: int) -> None:
         """Check the group of the first entry, which GitHub then merges; those behind that conflict are removed."""
+        self.stage.begin_chapter(number, chapters.MERGE)
         hub, seen = self.stage.hub, len(self.stage.hub.state.events)
         hub.work_queue()
         entry = hub.find_entry(number)
@@ -101,7 +107,7 @@ class QueueScene:
         hub.work_queue()
         for event in hub.state.events[seen:]:
             self._tell(event)
-        self.machines.publish(number)
+        self.publication.publish(number)
 
     def _tell(self, event: Event) -> None:
         """Note what the queue did."""
@@ -115,6 +121,7 @@ class QueueScene:
 
     def _queue_again(self, number: int) -> None:
         """Let infx update a pull request that GitHub removed, and queue it again."""
+        self.stage.begin_chapter(number, chapters.PUSHED_OUT)
         self.machines.reconcile(number, why="an entry ahead pushed it out, so infx updates the branch")
         self._check(number)
         self.machines.sweep(self.stage.last_event("pull_request", "synchronize"), number)

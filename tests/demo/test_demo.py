@@ -35,7 +35,8 @@ from infx.demo.repository import (
     render_serving_script,
 )
 from infx.demo.repository import DISAGG as DISAGG_KEY
-from infx.demo.stage import DemoStep, StoryError
+from infx.demo.stage import StoryError
+from infx.demo.steps import DemoStep
 from infx.git import Git
 from infx.matrix.environment import project_job
 from infx.model import CommentKind
