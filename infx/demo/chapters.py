@@ -28,11 +28,11 @@ SWEEPS = Theme(title="Plan and sweeps")
 OTHER_OWNER = Theme(
     title="Sign-off",
     wrong="Someone who does not own the file signed off",
-    fix="Rejected, naming the file and its owner, whose sign-off then counted",
+    fix="Rejected; the sign-off of the file’s owner then counted",
 )
 CHANGELOG_CONFLICT = Theme(
     title="Conflict with main",
-    wrong="Main and the branch both appended to the changelog",
+    wrong="Main and the branch appended to the changelog",
     fix="Put the entries in order; sweep and sign-off stayed valid",
 )
 LABELS = Theme(
@@ -42,13 +42,13 @@ LABELS = Theme(
 )
 BOT_RESOLVES = Theme(
     title="Conflict with main",
-    wrong="The changelog conflicted, so GitHub would have started nothing",
+    wrong="The changelog conflicted, so GitHub started nothing",
     fix="The bot merged main and put the entries in order",
 )
 MEMORY = Theme(
     title="A row fails",
     wrong="A row ran out of memory",
-    fix="Stopped all rows that had not begun, and named the row",
+    fix="Stopped the rows that had not begun, and named this row",
 )
 REPAIRED = Theme(title="A second sweep")
 OPEN_ITEM = Theme(
@@ -64,28 +64,28 @@ FORK_LINK = Theme(
 FORK = Theme(
     title="Approval of a fork",
     wrong="Code from a fork wanted to run on the GPUs",
-    fix="Waited for an administrator, and measured exactly the approved commit",
+    fix="Waited for approval, and measured exactly the approved commit",
 )
 LATER_PUSH = Theme(
     title="A push after the approval",
-    wrong="The author pushed again after approval and sign-off",
-    fix="Declared both void, for everyone to see",
+    wrong="A push came after approval and sign-off",
+    fix="Declared both void, and waited for new ones",
 )
 SCRIPT_CONFLICT = Theme(
     title="Conflict with main",
     wrong="A script conflicted with main",
-    fix="Named the file; the resolved commit was approved and measured again",
+    fix="Named the file; the resolution was approved and measured",
 )
 MERGE = Theme(title="Merge and publication")
-SWEPT = Theme(title="Push, sweep, request for reuse")
+SWEPT = Theme(title="Push and sweep")
 QUEUED = Theme(title="Into the merge queue")
 PLACEHOLDER = Theme(
     title="Into the merge queue",
     wrong="The entry still had the placeholder `XXX` as its link",
-    fix="Wrote the final link, had it checked, and queued the pull request",
+    fix="Wrote the final link, waited for its check, and queued it",
 )
 PUSHED_OUT = Theme(
-    title="Pushed out of the queue",
-    wrong="An entry ahead in the queue appended too, so GitHub removed this one",
-    fix="Merged main, and queued it again without a person or a new sweep",
+    title="Out of the queue, and in again",
+    wrong="GitHub removed it: it conflicted with an entry ahead",
+    fix="Merged main and queued it again: no person, no new sweep",
 )

@@ -20,7 +20,7 @@ _ALIGN = re.compile(r'style="text-align:(\w+)"')
 _HIDDEN = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _TAGS = re.compile(r"<[^>]*>")
 _LENGTH = 100  # of the line that names a comment
-_MOST_LINES = 8  # of a change
+_MOST_LINES = 8  # of a change; and of a person's comment that is not folded
 
 
 class CommentDisplay:

@@ -12,18 +12,7 @@ from infx.hub.state import Pull
 from infx.phrases import count
 from infx.records import record
 
-_HEADS = (
-    "pull request",
-    "what went wrong",
-    "what infx did",
-    "changelog",
-    "gate",
-    "sweep",
-    "sign-off",
-    "merge",
-    "published",
-    "GPU-hours",
-)
+_WRONG, _FIX, _HOURS = "what went wrong", "what infx did", "GPU-hours"
 _SIGN_OFF = "codeowner-signoff-verify"
 _MARKS = {"success": "✓", "failure": "✕", "pending": "●", "none": "○"}
 
@@ -34,11 +23,13 @@ class Outcome:
 
     Attributes:
         state: success, failure, pending or none.
+        is_shown: whether the grid shows the words, and not only on hover.
     """
 
     step: int
     state: str
     words: str
+    is_shown: bool = False
 
 
 @record
@@ -85,8 +76,7 @@ def _find_columns(stage: DemoStage, pull: int) -> tuple[tuple[str, tuple[Outcome
         ("gate", _find_decisions(steps)),
         ("sweep", _find_sweeps(stage, pull)),
         ("sign-off", _find_sign_offs(steps)),
-        ("merge", _find_merges(steps, stage.hub.state.pulls[pull])),
-        ("published", _find_publications(stage, pull)),
+        ("merge", _find_merges(steps, stage.hub.state.pulls[pull]) + _find_publications(stage, pull)),
     )
 
 
@@ -120,7 +110,8 @@ def _find_sweeps(stage: DemoStage, pull: int) -> tuple[Outcome, ...]:
                 if failed
                 else count(len(sweep.rows), "row")
             )
-            outcomes.append(Outcome(step=sweep.step, state="failure" if failed else "success", words=words))
+            state = "failure" if failed else "success"
+            outcomes.append(Outcome(step=sweep.step, state=state, words=words, is_shown=True))
     return tuple(outcomes)
 
 
@@ -130,16 +121,15 @@ def _find_sign_offs(steps: Iterable[tuple[int, DemoStep]]) -> tuple[Outcome, ...
     for number, step in steps:
         for status in step.statuses:
             if status.context == _SIGN_OFF and not (outcomes and outcomes[-1].state == status.state):
-                outcomes.append(
-                    Outcome(step=number, state=status.state, words=_shorten_sign_off(status.words))
-                )
+                words = _shorten_sign_off(status.words)
+                outcomes.append(Outcome(step=number, state=status.state, words=words, is_shown=True))
     return tuple(outcomes)
 
 
 def _shorten_sign_off(words: str) -> str:
     """Return the start of the status, which names whose sign-off counts."""
     start = words.partition(" at ")[0].partition(". ")[0].partition(":")[0]
-    return "not required" if start.startswith("No sign-off is required") else start.lower()
+    return "not required" if start.startswith("No sign-off is required") else start[:1].lower() + start[1:]
 
 
 def _find_merges(steps: Iterable[tuple[int, DemoStep]], pull: Pull) -> tuple[Outcome, ...]:
@@ -160,7 +150,12 @@ def _find_merges(steps: Iterable[tuple[int, DemoStep]], pull: Pull) -> tuple[Out
 
 def _find_publications(stage: DemoStage, pull: int) -> tuple[Outcome, ...]:
     return tuple(
-        Outcome(step=merge.step, state="success", words=count(len(merge.rows), "result"))
+        Outcome(
+            step=merge.step,
+            state="success",
+            words=f"{count(len(merge.rows), 'result')} published",
+            is_shown=True,
+        )
         for merge in stage.merges
         if merge.pull == pull
     )
@@ -168,7 +163,8 @@ def _find_publications(stage: DemoStage, pull: int) -> tuple[Outcome, ...]:
 
 def render_grid(pulls: Sequence[PullOverview]) -> str:
     """Return the grid as a table; narrow windows show a card for each pull request."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in _HEADS)
+    heads = ("pull request", _WRONG, _FIX, *(name for name, _ in pulls[0].columns), _HOURS) if pulls else ()
+    head = "".join(f'<th class="{name.split()[-1]}">{name}</th>' for name in heads)
     rows = "".join(f"<tbody>{_render_pull(overview)}</tbody>" for overview in pulls)
     return f'<table class="grid"><thead><tr>{head}</tr></thead>{rows}</table>'
 
@@ -186,11 +182,12 @@ def _render_pull(overview: PullOverview) -> str:
         for head, outcomes in overview.columns
     )
     hours = (
-        f'<td{span} data-head="GPU-hours" class="hours"><b>{overview.used:.0f}</b> used<br>'
+        f'<td{span} data-head="{_HOURS}" class="hours"><b>{overview.used:.0f}</b> used<br>'
         f'<b class="good">{overview.saved:.0f}</b> saved</td>'
     )
     first, *others = [_render_problem(chapter) for chapter in problems] or [
-        '<td class="wrong" data-head="what went wrong">nothing</td><td data-head="what infx did">Queued and merged it at the first request</td>'
+        f'<td data-head="{_WRONG}">Nothing</td>'
+        f'<td class="fix" data-head="{_FIX}">Queued and merged it at the first request</td>'
     ]
     return f"<tr>{name}{first}{cells}{hours}</tr>" + "".join(f"<tr>{problem}</tr>" for problem in others)
 
@@ -199,8 +196,8 @@ def _render_problem(chapter: Chapter) -> str:
     theme = chapter.theme
     link = f'<a href="#chapter-{chapter.step}">{render_words(theme.wrong)}</a>'
     return (
-        f'<td class="wrong" data-head="what went wrong">{link}</td>'
-        f'<td class="fix" data-head="what infx did">{render_words(theme.fix)}</td>'
+        f'<td class="wrong" data-head="{_WRONG}">{link}</td>'
+        f'<td class="fix" data-head="{_FIX}">{render_words(theme.fix)}</td>'
     )
 
 
@@ -213,12 +210,9 @@ def _render_outcomes(outcomes: Sequence[Outcome]) -> str:
         f'aria-label="{escape(outcome.words)}">{_MARKS[outcome.state]}</a>'
         for outcome in outcomes
     )
-    return f'<span class="marks">{marks}</span> <span class="words">{escape(_describe_end(outcomes))}</span>'
-
-
-def _describe_end(outcomes: Sequence[Outcome]) -> str:
-    started = sum(outcome.words == "sweep started" for outcome in outcomes)
-    return f"{count(started, 'sweep')} started" if started else outcomes[-1].words
+    last = outcomes[-1]
+    words = f' <span class="words">{escape(last.words)}</span>' if last.is_shown else ""
+    return f'<span class="marks">{marks}</span>{words}'
 
 
 def render_totals(stage: DemoStage, pulls: Sequence[PullOverview]) -> str:

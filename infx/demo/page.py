@@ -19,11 +19,11 @@ from infx.demo.timeline import Timeline
 from infx.page.document import ChartPage, render_chart_page
 
 _STYLE = Path(__file__).with_name("data") / "page.css"
+_WRONG = ' <span class="wrong" title="something goes wrong">✕</span>'
 _ABOUT = """\
-<p>GPU benchmarks cost hours of expensive machines. In this repository a pull request appends an entry to a changelog,
-and the entry asks for a <b>sweep</b>: a run that measures all <b>rows</b> (benchmark jobs) of the named configurations.
-infx decides whether a sweep may start, checks its results, verifies the <b>sign-off</b> of a reviewer, merges, and
-publishes. Below, every pull request runs into trouble, as real ones do.</p>"""
+<p>A pull request appends an entry to a changelog; the entry asks for a <b>sweep</b>, a run that measures all <b>rows</b>
+(benchmark jobs) of the named configurations on expensive GPUs. infx decides whether a sweep may start, checks its results,
+verifies the <b>sign-off</b> of a reviewer, merges, and publishes. Here six pull requests run into trouble, as real ones do.</p>"""
 _NOTES = """\
 <details class="about"><summary>How to read this page</summary>
 <p>The commands are those that the project's workflows run. A program on this machine, the hub, replaces GitHub, and its
@@ -66,14 +66,15 @@ def render_page(stage: DemoStage, scenes: Mapping[str, str], counts: str, librar
 def _render_navigation(stage: DemoStage, pulls: Sequence[PullOverview], scenes: Mapping[str, str]) -> str:
     items = ['<li><a href="#overview">Overview</a></li>']
     for scene in scenes:
-        numbers = ", ".join(f"#{overview.pull.number}" for overview in pulls if overview.scene == scene)
+        numbers = [f"#{overview.pull.number}" for overview in pulls if overview.scene == scene]
         chapters = "".join(
-            f'<li><a href="#chapter-{chapter.step}">{"✕ " if chapter.theme.wrong else ""}{escape(chapter.theme.title)}</a></li>'
+            f'<li><a href="#chapter-{chapter.step}">{f"#{chapter.pull} " if len(numbers) > 1 else ""}'
+            f"{escape(chapter.theme.title)}{_WRONG if chapter.theme.wrong else ''}</a></li>"
             for chapter in stage.chapters
             if chapter.scene == scene
         )
         items.append(
-            f'<li><a href="#scene-{scene}"><span>Scene {scene}</span> <small>{numbers}</small></a><ol>{chapters}</ol></li>'
+            f'<li><a href="#scene-{scene}"><span>Scene {scene}</span> <small>{", ".join(numbers)}</small></a><ol>{chapters}</ol></li>'
         )
     items.append('<li><a href="#results">Published results</a></li>')
     return f'<nav aria-label="Page"><ol>{"".join(items)}</ol></nav>'

@@ -35,7 +35,7 @@ def find_lines(merges: Sequence[PublishedMerge], sweeps: Iterable[SweepRecord]) 
     for merge in merges:
         for row in merge.rows:
             values = row.parse_result()
-            name = f"{values['infmax_model_prefix']} {values['hw']} {layouts[row.row_id]} (#{merge.pull})"
+            name = f"{values['infmax_model_prefix']} {values['hw'].removeprefix('cluster:')} {layouts[row.row_id]} (#{merge.pull})"
             numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
             points[name].append(
                 ChartPoint(conc=values["conc"], values=read_values(numbers), words=f"run {merge.run}")

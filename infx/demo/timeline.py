@@ -68,7 +68,12 @@ class Timeline:
 
     def _render_output(self, step: DemoStep) -> str:
         """Return the lines of the output; a line about a comment leads to the comment."""
-        lines = [line for line in step.shown if line.strip() and not _SET.search(line)]
+        repeated = {f"{status.context}: {status.state}: {status.words}" for status in step.statuses}
+        lines = [
+            line
+            for line in step.shown
+            if line.strip() and not _SET.search(line) and line.partition(": ")[2] not in repeated
+        ]
         targets = iter(self._find_targets(step.comments))
         parts = []
         for is_table, group in groupby(lines, lambda line: bool(TABLE.search(line))):
