@@ -16,9 +16,9 @@ from infx.hub.state import Event
 
 FIRST, SECOND, THIRD = 3601, 3602, 3603
 KEYS = {
-    FIRST: "kimik3-fp4-gb200-dynamo-vllm-agentic-dspark-dcp16-agg",
+    FIRST: "dsr1-fp4-gb200-dynamo-trt",
     SECOND: "kimik3-fp4-gb300-dynamo-vllm-agentic-dspark-mooncake-dcp8-agg",
-    THIRD: "minimaxm3-fp4-gb200-dynamo-vllm-agentic-mtp-disagg",
+    THIRD: "dsr1-fp8-gb200-dynamo-sglang",
 }
 WORDS = "Measure again with the new firmware"
 _CHECK = "changelog"

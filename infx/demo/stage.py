@@ -99,6 +99,7 @@ class DemoStage:
     merges: list[PublishedMerge] = field(default_factory=list)
     _seen_events: int = 0
     _seen_statuses: int = 0
+    _clones: dict[str, tuple[str, str | None, bytes]] = field(default_factory=dict)
 
     def begin_chapter(self, pull: int, theme: Theme) -> None:
         """Begin a part of the scene at the next step."""
@@ -172,10 +173,16 @@ class DemoStage:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             Git(self.folder).run("clone", "--quiet", str(self.hub.git.path), str(path))
-        git = Git(path)
-        ref = self.hub.branch_ref(branch, repository)
-        git.run("fetch", "--quiet", "origin", f"+{ref}:refs/demo/head", "+refs/heads/*:refs/remotes/origin/*")
-        git.run("checkout", "--quiet", "--force", "-B", branch, "refs/demo/head")
+        refs = Git(self.hub.git.path).run("for-each-ref")
+        state = (branch, repository, refs)
+        if self._clones.get(name) != state:  # whoever changes a clone also pushes, so the refs change, too
+            self._clones[name] = state
+            git = Git(path)
+            ref = self.hub.branch_ref(branch, repository)
+            git.run(
+                "fetch", "--quiet", "origin", f"+{ref}:refs/demo/head", "+refs/heads/*:refs/remotes/origin/*"
+            )
+            git.run("checkout", "--quiet", "--force", "-B", branch, "refs/demo/head")
         return path
 
     def _read_changes(self) -> _Changes:

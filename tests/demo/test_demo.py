@@ -8,17 +8,15 @@ from __future__ import annotations
 import io
 import json
 import re
-import threading
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from infx.bench.uploads import artifact_name
-from infx.demo.play import Play, play
+from infx.demo.play import Play
 from infx.demo.queue import FIRST, KEYS, SECOND, THIRD, WORDS
 from infx.demo.repository import ARMS as ARMS_KEY
 from infx.demo.repository import (
@@ -36,31 +34,13 @@ from infx.demo.repository import (
 )
 from infx.demo.repository import DISAGG as DISAGG_KEY
 from infx.demo.stage import StoryError
-from infx.demo.steps import DemoStep
 from infx.git import Git
 from infx.matrix.environment import project_job
 from infx.model import CommentKind
 from tests.conftest import ROOT
-from tests.demo.quiet import Quiet, offline
-from tests.locks import find_left_out, hidden
 
 OFFLOAD, ARMS, DISAGG = 2996, 3028, 3405
 BOT = "github-actions[bot]"
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
-    printed: list[DemoStep] = []
-    threads_before = set(threading.enumerate())
-    with offline(), play(tmp_path_factory.mktemp("demo")) as story:
-        with hidden(find_left_out()):  # the actions of the workflows do not install these modules
-            story.begin(printed.append, Quiet())
-            for act in story.scenes().values():
-                act.play()
-        assert printed == story.stage.steps
-        assert story.hub.errors == []
-        yield story
-    assert set(threading.enumerate()) <= threads_before
 
 
 def read_main(played: Play, path: str) -> str:
