@@ -70,7 +70,7 @@ def test_hostile_texts_are_not_executed(hub: Hub, tmp_path: Path) -> None:
     assert len(outcome.rows) == 8
     names = {name for name in outcome.uploaded if name.startswith(("bmk_", "eval_"))}
     assert len(names) == 9  # with eval_results_all
-    assert outcome.uploaded == {"sweep-plan", "results_bmk", "results_compare", *names}
+    assert outcome.uploaded == {"sweep-plan", "results_bmk", "results_compare", "results_page.html", *names}
     file_names = {"plan.json", "index.json", "jobs.jsonl", "canary.jsonl", "rows.env", "row.py"}
     assert set(outcome.read_artifact("sweep-plan")) == file_names
     assert "/evil" not in {record.get("arg") for record in outcome.commands}

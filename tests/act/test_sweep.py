@@ -59,7 +59,7 @@ def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
     assert len(json.loads(outcome.read_artifact("eval_results_all")["agg_eval_all.json"])) == 3
     rows, others = sort_artifacts(outcome.uploaded)
     assert {name.split(" ")[0]: "eval_" if " eval " in name else "bmk_agentic_" for name in names} == rows
-    assert others == {"sweep-plan", "results_bmk", "eval_results_all", "results_compare"}
+    assert others == {"sweep-plan", "results_bmk", "eval_results_all", "results_compare", "results_page.html"}
     assert outcome.jobs["sweep-status"] == ["success"]
     summary = "\n".join(outcome.summaries)
     assert "### A sweep starts\n\nSweep\\: full, first a canary, stopping at the first failure" in summary
