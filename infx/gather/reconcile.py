@@ -132,6 +132,7 @@ class _Reading:
             label_actor=actor,
             conflicts=branch.conflicts,
         )
+        comparison, page = ComparisonReader(self.reader, self.policy).read(sweeps, comments)
         facts = ReconcileFacts(
             gate=gate,
             pull=pull,
@@ -145,7 +146,8 @@ class _Reading:
             signoff=find_status(statuses, self.policy.signoff.status, self.policy.publisher),
             groups=self._groups(),
             base_files=self._base_files(branch),
-            comparison=ComparisonReader(self.reader, self.policy).read(sweeps, comments),
+            comparison=comparison,
+            page=page,
         )
         return self._prove(self._add_reuse(facts), runs)
 

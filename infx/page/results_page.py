@@ -27,7 +27,6 @@ from infx.results.collect import RowState
 from infx.results.compare import ComparedRow
 from infx.results.compare_digest import describe_digest, make_digest
 
-PAGE = "results_page.html"  # the file, and the artifact with it
 SET = "results"
 _RESERVE = 100_000  # bytes of everything that does not grow with the results
 _DATA = Path(__file__).with_name("data")

@@ -33,6 +33,7 @@ POINTS, EVALS = (
     "results_bmk",
     "eval_results_all",
 )  # infx's own artifacts; an earlier attempt may have uploaded them
+PAGE = "results_page.html"  # the artifact with the page, which is called like its only file
 PLAN = "sweep-plan"  # the artifact that a sweep starts with
 POINTS_FILE, EVALS_FILE = f"{POINTS}/agg_bmk.json", f"{EVALS}/agg_eval_all.json"
 # Line N belongs to result N of the file in the same folder. Readers of the results take every *.json, so this is not one.
