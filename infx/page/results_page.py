@@ -135,7 +135,7 @@ def _render_header(facts: PageFacts) -> str:
     compared = describe_digest(make_digest(facts.comparison))
     linked = f"<p>{' · '.join(links)}</p>" if links else ""
     return (
-        f'<header><h1>{escape(_make_title(facts))}</h1><button type="button" id="theme" class="scripted">dark or light</button>'
+        f'<header><h1>{escape(_make_title(facts))}</h1><button type="button" id="theme" class="scripted">Dark or light</button>'
         f"<p>{escape(', '.join(counts))}. {escape(compared)}</p>{linked}</header>"
     )
 

@@ -161,7 +161,7 @@
 
   function redraw(set) {
     for (const legend of legends) if (!set || legend.dataset.set === set) fill(legend);
-    return Promise.all(charts.filter((chart) => !set || chart.set === set).map(draw));
+    return Promise.all(charts.filter((chart) => !set || chart.set === set).map(draw)).then(() => undefined);
   }
   const redrawAll = () => redraw();
 
