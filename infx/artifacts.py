@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import lzma
 import os
+import stat
 import zipfile
 import zlib
 from collections.abc import Container, Iterator
@@ -66,9 +67,9 @@ def _list_json(folder: Path, depth: int) -> list[Path]:
 
 def _read_file(path: Path, root: Path) -> ArtifactFile:
     shown = _printable(path.relative_to(root).as_posix())
-    if path.is_symlink() or not path.is_file():
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode):
         return ArtifactFile(path=shown, fault="it is a link or a device, not a file")
-    status = path.stat(follow_symlinks=False)
     if status.st_size > MAX_FILE:
         return ArtifactFile(path=shown, fault=_too_large(status.st_size, MAX_FILE))
     return ArtifactFile(path=shown, data=path.read_bytes(), modified=status.st_mtime)

@@ -22,8 +22,8 @@ from infx.merge.facts import MergeFacts, MergeRequest, Progress, Trouble
 from infx.merge.steps import (
     Done,
     Enqueue,
+    MergeOutcome,
     MergePull,
-    Outcome,
     PublishStatuses,
     RefusalReason,
     Refuse,
@@ -148,10 +148,10 @@ class Merger:
         try:
             if isinstance(step, Enqueue):
                 self.starter.enqueue(step.node_id, sha=step.sha)
-                done = Done(outcome=Outcome.QUEUED, words=f"{name} is in the merge queue.")
+                done = Done(outcome=MergeOutcome.QUEUED, words=f"{name} is in the merge queue.")
             else:
                 merged = self.starter.merge(facts.pull.number, sha=step.sha, method=step.method)
-                done = Done(outcome=Outcome.MERGED, words=f"{name} is merged as {merged[:12]}.")
+                done = Done(outcome=MergeOutcome.MERGED, words=f"{name} is merged as {merged[:12]}.")
         except (ConflictError, UnknownOutcomeError) as error:
             return facts, step, self._retry(facts, error)
         return facts, done, facts.progress

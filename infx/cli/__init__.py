@@ -12,7 +12,7 @@ from infx import __version__
 from infx.cli.group import LazyGroup
 
 COMMANDS = {
-    "demo": ("infx.cli.demo:demo", "Play three pull requests from the first push to the merge, offline."),
+    "demo": ("infx.cli.demo:demo", "Play six pull requests from the first push to the merge, offline."),
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
     "plan": ("infx.cli.plan:plan", "Plan the sweep that new changelog entries ask for."),
@@ -55,7 +55,7 @@ COMMANDS = {
 }
 
 _EPILOG = """\
-New here? infx demo plays three pull requests on this machine, without a network.
+New here? infx demo plays six pull requests on this machine, without a network.
 
 Exit codes: 0 done; 1 refused, or problems found; 2 wrong usage; 3 GitHub, git or the network is not available; 4 a bug in infx.
 """

@@ -35,7 +35,7 @@ class _SceneName(click.Choice[str]):
 @click.option("--html", type=OutputPath(), help="Write a page with the pull requests to this file.")
 @click.option("--keep", is_flag=True, help="Leave the hub running at the end, and print its address.")
 def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
-    """Play three pull requests from the first push to the merge, offline.
+    """Play six pull requests from the first push to the merge, offline.
 
     A hub on this machine replaces GitHub; the commands are those that the workflows run. Takes less than a minute.
     """

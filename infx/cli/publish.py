@@ -10,7 +10,15 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import FullSha, OutputPath, event_options, examples, format_option, policy_option
+from infx.cli.options import (
+    Digest,
+    FullSha,
+    OutputPath,
+    event_options,
+    examples,
+    format_option,
+    policy_option,
+)
 from infx.cli.report import print_json, print_text
 from infx.gather.local import Receive
 from infx.policy.model import Policy
@@ -24,7 +32,7 @@ HANDOVER, METADATA = "publish.json", "changelog_metadata.json"
 @examples(
     "infx publish --sha 0123456789012345678901234567890123456789 --dry-run",
     "infx publish --event event.json --out publish",
-    "infx publish --from publish/publish.json --sum HEX --recover",
+    "infx publish --from publish/publish.json --sum e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 )
 @click.command()
 @event_options
@@ -46,7 +54,11 @@ HANDOVER, METADATA = "publish.json", "changelog_metadata.json"
     help="Only deliver: the file publish.json that --out wrote.",
 )
 @click.option(
-    "--sum", "digest", metavar="HEX", help="SHA-256 of that file, from the output of the job that wrote it."
+    "--sum",
+    "digest",
+    type=Digest(),
+    metavar="HEX",
+    help="SHA-256 of that file, from the output of the job that wrote it.",
 )
 @click.option("--dry-run", is_flag=True, help="Read and validate, but write nothing.")
 @policy_option

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from infx.apply.publish import DeliveryReport, Publisher
     from infx.errors import InfxError
+    from infx.gate.event import Event
     from infx.gather.clone import GitClone
     from infx.github.api import GitHub
     from infx.publish.facts import PushedMerge
@@ -39,8 +39,9 @@ def validate(
     from infx.gather.publish import PublicationReader
     from infx.publish.handover import Handover
 
+    event = read_event(receive) if sha is None else None
     clone = _open_clone(policy, github)
-    merges, tip = _find_merges(receive, sha, policy, github, clone)
+    merges, tip = _find_merges(event, sha, policy, github, clone)
     readers = (
         PublicationReader(
             github=github,
@@ -82,7 +83,7 @@ def _open_clone(policy: Policy, github: GitHub) -> GitClone:
 
 
 def _find_merges(
-    receive: Receive, sha: str | None, policy: Policy, github: GitHub, clone: GitClone
+    event: Event | None, sha: str | None, policy: Policy, github: GitHub, clone: GitClone
 ) -> tuple[Sequence[PushedMerge], str]:
     """Return the merges, oldest first, and the newest commit of their push."""
     from infx.gate.event import EventName
@@ -91,7 +92,7 @@ def _find_merges(
     finder = MergeFinder(clone.git, policy, github.pulls_of_commit)
     if sha is not None:
         return finder.find_pushed(sha, None), sha
-    event = read_event(receive)
+    assert event is not None, "without a SHA the event is read"
     if event.name is not EventName.PUSH:
         raise UsageError("The event is not a push.", hint="Name the merge with --sha.")
     if event.ref != f"refs/heads/{policy.base_branch}" or not (event.head_sha or "").strip("0"):
@@ -133,12 +134,13 @@ def read_handover(path: Path, digest: str | None, repository: str) -> Handover:
     """Return what the other job has validated. Raises UsageError unless it is that file."""
     from infx.publish.handover import parse_handover
 
-    if not digest or not re.fullmatch(r"[0-9a-f]{64}", digest):
+    data = read_file(path, "file")
+    if digest is None:
         raise UsageError(
             "--from needs the SHA-256 of the file.",
             hint="Give --sum, the output of the job that wrote the file.",
         )
-    return parse_handover(read_file(path, "file"), str(path), digest=digest, repository=repository)
+    return parse_handover(data, str(path), digest=digest, repository=repository)
 
 
 def deliver(handover: Handover, policy: Policy, github: GitHub, *, recovers: bool, as_json: bool) -> int:

@@ -14,9 +14,9 @@ from infx.hub.state import Event
 
 FIRST, SECOND, THIRD = 3601, 3602, 3603
 KEYS = {
-    FIRST: "dsr1-fp4-gb200-dynamo-trt",
-    SECOND: "qwen3.5-fp8-gb300-dynamo-sglang-agg",
-    THIRD: "dsr1-fp8-gb200-dynamo-sglang",
+    FIRST: "kimik3-fp4-gb200-dynamo-vllm-agentic-dspark-dcp16-agg",
+    SECOND: "kimik3-fp4-gb300-dynamo-vllm-agentic-dspark-mooncake-dcp8-agg",
+    THIRD: "minimaxm3-fp4-gb200-dynamo-vllm-agentic-mtp-disagg",
 }
 WORDS = "Measure again with the new firmware"
 _CHECK = "changelog"
@@ -33,7 +33,7 @@ class QueueScene:
     mia: Person
 
     def play(self) -> None:
-        """Merge three pull requests by the queue: each appends, so those behind conflict with the first."""
+        """Queue three pull requests at once, and let infx queue those again that GitHub removes."""
         self.stage.hub.add_ruleset(*_REQUIRED, queue=QueueRule())
         self.stage.hub.push_as(self.stage.hub.app_token(APP, contents="write", workflows="write"))
         self.stage.note(self.mia.login, "requires three checks and the merge queue on main")

@@ -1,4 +1,4 @@
-"""Play three real pull requests from the first push to the merge."""
+"""Play three real pull requests from the first push to the merge, and three that meet in the merge queue."""
 
 from __future__ import annotations
 
@@ -236,6 +236,10 @@ class Story:
         self.machines.reconcile(number, why="everything is done, so all notices are deleted")
         self._merge(number)
 
+    def scene_d(self) -> None:
+        """Merge three pull requests by the queue: each appends, so those behind conflict with the first."""
+        self.queue.play()
+
     def _merge(self, number: int) -> None:
         self.machines.merge_group(number)
         self.mia.merge(number)
@@ -253,7 +257,7 @@ class Story:
     @property
     def scenes(self) -> dict[str, Callable[[], None]]:
         """Return the scenes by name, in their order."""
-        return {"A": self.scene_a, "B": self.scene_b, "C": self.scene_c, "D": self.queue.play}
+        return {"A": self.scene_a, "B": self.scene_b, "C": self.scene_c, "D": self.scene_d}
 
 
 def _add_to_section(master: str, text: str) -> str:

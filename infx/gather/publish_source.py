@@ -15,7 +15,7 @@ from infx.gather.reuse_clone import ReuseRevisions
 from infx.gather.reuse_runs import find_attempts
 from infx.model import Job, Run
 from infx.policy.model import Policy
-from infx.publish.rows import Measurement, RowSelection, ValidatedResults, make_jobs, validate_results
+from infx.publish.rows import MeasuredBy, RowSelection, ValidatedResults, make_jobs, validate_results
 from infx.records import record
 from infx.results.artifact import ReadArtifact
 from infx.results.collect import EVALS, POINTS
@@ -104,7 +104,7 @@ class SourceValidator:
     def _select(self, source: SourceRuns, plan: MergePlan, jobs: tuple[RowJob, ...]) -> RowSelection:
         places = map_rows(source.sweeps)
         done = [frozenset(sweep.done) for sweep in source.sweeps]
-        measured: dict[str, Measurement] = {}
+        measured: dict[str, MeasuredBy] = {}
         wanted = [row.id for row in plan.rows]
         for place, run in enumerate(source.runs):
             ids = [row_id for row_id in wanted if places.get(row_id) == place and row_id in done[place]]
@@ -116,7 +116,7 @@ class SourceValidator:
             missing=tuple(row_id for row_id in wanted if row_id not in measured),
         )
 
-    def _read_measurements(self, run: Run, ids: list[str]) -> dict[str, Measurement]:
+    def _read_measurements(self, run: Run, ids: list[str]) -> dict[str, MeasuredBy]:
         """Return the attempt in which each row ran last, and when it ended."""
         jobs = self.github.jobs(run.id, every_attempt=True)
         attempts = find_attempts(jobs)
@@ -127,7 +127,7 @@ class SourceValidator:
             if job.completed_at is not None
         }
         return {
-            row_id: Measurement(
+            row_id: MeasuredBy(
                 run=run.id,
                 attempt=attempt,
                 commit=run.commit,

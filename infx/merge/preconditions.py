@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infx.gate.facts import read_labels
 from infx.merge.facts import MergeFacts
-from infx.merge.steps import Done, Outcome, RefusalReason, Refuse, Step, Wait, WaitReason
+from infx.merge.steps import Done, MergeOutcome, RefusalReason, Refuse, Step, Wait, WaitReason
 from infx.phrases import join_some, join_words
 from infx.policy.merge import LabelRule
 from infx.policy.model import OnMerge, Policy, SweepScope
@@ -18,7 +18,7 @@ def check_end(facts: MergeFacts, policy: Policy) -> Step | None:
     """Return the end if the pull request is merged, queued or closed, or belongs to another branch."""
     pull, name = facts.pull, f"Pull request {facts.pull.number}"
     if pull.is_merged:
-        return Done(outcome=Outcome.MERGED, words=f"{name} is merged.")
+        return Done(outcome=MergeOutcome.MERGED, words=f"{name} is merged.")
     if not pull.is_open:
         return Refuse(reason=RefusalReason.CLOSED, words=f"{name} is closed.", fix="Reopen it.")
     if pull.base_ref != policy.base_branch:
@@ -27,7 +27,7 @@ def check_end(facts: MergeFacts, policy: Policy) -> Step | None:
             reason=RefusalReason.OTHER_BASE, words=words, fix="Change its base branch, or merge it by hand."
         )
     if facts.is_queued:
-        return Done(outcome=Outcome.QUEUED, words=f"{name} is in the merge queue.")
+        return Done(outcome=MergeOutcome.QUEUED, words=f"{name} is in the merge queue.")
     return None
 
 

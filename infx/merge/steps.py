@@ -45,7 +45,7 @@ class WaitReason(StrEnum):
     QUEUE = "queue"
 
 
-class Outcome(StrEnum):
+class MergeOutcome(StrEnum):
     MERGED = "merged"
     QUEUED = "queued"
 
@@ -54,7 +54,7 @@ class Outcome(StrEnum):
 class Done:
     """Nothing is left to do."""
 
-    outcome: Outcome
+    outcome: MergeOutcome
     words: str
 
     def __str__(self) -> str:

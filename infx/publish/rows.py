@@ -30,7 +30,7 @@ _ROW_RULES = frozenset({"result-rejected", "result-failed", "result-missing", "s
 
 
 @record
-class Measurement:
+class MeasuredBy:
     """Where and when a row was measured."""
 
     run: int
@@ -52,7 +52,7 @@ class RowSelection:
 
     jobs: tuple[RowJob, ...]
     holders: Mapping[str, int]
-    measured: Mapping[str, Measurement]
+    measured: Mapping[str, MeasuredBy]
     missing: tuple[str, ...] = ()
 
     def find_names(self, run: int) -> frozenset[str]:
@@ -147,7 +147,7 @@ def _limit(collection: Collection, ids: Set[str]) -> Collection:
     )
 
 
-def _make_row(row_id: str, values: Mapping[str, object], where: Measurement) -> ValidatedRow:
+def _make_row(row_id: str, values: Mapping[str, object], where: MeasuredBy) -> ValidatedRow:
     return ValidatedRow(
         row_id=row_id,
         run=where.run,

@@ -313,4 +313,7 @@ def _render_coverage(collection: Collection) -> dict[str, Any]:
 
 
 def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    """Return a value as JSON; a list has an item on each line. Indentation would cost several times as much."""
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(json.dumps(item, ensure_ascii=False) for item in value) + "\n]\n"
+    return json.dumps(value, ensure_ascii=False) + "\n"

@@ -93,5 +93,7 @@ def read_point(job: RowJob, value: object) -> CollectedPoint:
 
 
 def _find_readable_mismatches(values: Normalized, job: RowJob) -> list[str]:
+    if not values.faults:
+        return find_mismatches(values, job.row)
     readable = {name: value for name, value in values.items() if name not in values.faults}
     return find_mismatches(readable, job.row)

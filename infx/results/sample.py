@@ -107,7 +107,7 @@ def _count_gpus(environ: Mapping[str, str]) -> int:
 def _make_eval(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the files of one set, which is batched if there are several concurrencies."""
     concs = [int(conc) for conc in (environ.get("EVAL_CONC") or environ["CONC"]).split()]
-    score = round(0.9 + _make_fraction(environ["RESULT_FILENAME"]) * 0.09, 4)
+    score = round(0.95 + _make_fraction(environ["RESULT_FILENAME"]) * 0.04, 4)
     meta: dict[str, Any] = {
         "hw": environ["RUNNER_TYPE"],
         "image": environ["IMAGE"],

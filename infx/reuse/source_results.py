@@ -183,7 +183,7 @@ class SourceResults:
 
     @property
     def is_infx(self) -> bool:
-        """Return whether infx ran the sweep: then there are no statistics, and every kind of result has an aggregate."""
+        """Return whether infx ran the sweep: then statistics are optional, and every kind of result has an aggregate."""
         return PLAN in self.names
 
     def has_rows(self, aggregate: str) -> bool:

@@ -117,14 +117,14 @@ class Mirror:
         who = f"{author} <{author}@users.noreply.github.com> now"
         # Two writers of the same files would else create the same commit, and both would have pushed it.
         message = f"{message}\nWriter: {secrets.token_hex(8)}\n"
-        text = f"reset {_NEW}\ncommit {_NEW}\nmark :1\nauthor {who}\ncommitter {who}\n".encode()
-        text += _data(message.encode()) + (f"from {self.tip}\n".encode() if self.tip else b"")
+        parts = [f"reset {_NEW}\ncommit {_NEW}\nmark :1\nauthor {who}\ncommitter {who}\n".encode()]
+        parts += [_data(message.encode()), f"from {self.tip}\n".encode() if self.tip else b""]
         for path, content in sorted(files.items()):
             if content is None:
-                text += f"D {path}\n".encode()
+                parts.append(f"D {path}\n".encode())
             else:
-                text += f"M 100644 inline {path}\n".encode() + _data(content)
-        stdin = text + b"get-mark :1\ndone\n"
+                parts += [f"M 100644 inline {path}\n".encode(), _data(content)]
+        stdin = b"".join([*parts, b"get-mark :1\ndone\n"])
         options = ("--quiet", "--force", "--done", "--date-format=now")
         return self.git.run("fast-import", *options, stdin=stdin).decode().strip()
 

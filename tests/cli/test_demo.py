@@ -39,7 +39,7 @@ def acts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         scene.__doc__ = f"Nothing happens in {name}.\n\nReally."
         return scene
 
-    for name in "abc":
+    for name in "abcd":
         monkeypatch.setattr(Story, f"scene_{name}", act(name.upper()))
     monkeypatch.setattr(Story, "set_the_stage", lambda _: happened.append("stage"))
     monkeypatch.setattr(click, "pause", lambda *_: happened.append("pause"))
@@ -49,8 +49,8 @@ def acts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], ["stage", "A", "B", "C"]),
-        (["--step"], ["stage", "A", "pause", "B", "pause", "C"]),
+        ([], ["stage", "A", "B", "C", "D"]),
+        (["--step"], ["stage", "A", "pause", "B", "pause", "C", "pause", "D"]),
         (["--scene", "B"], ["stage", "B"]),
         (["--scene", "c", "--step"], ["stage", "C"]),
     ],
@@ -60,13 +60,13 @@ def test_scenes_and_the_key_between_them(arguments: list[str], expected: list[st
     assert called.code == 0
     assert acts == expected
     titles = re.findall(r"(?m)^Scene (.)  Nothing happens in \1\.$", called.out)
-    assert titles == [act for act in expected if act in "ABC"]
+    assert titles == [act for act in expected if act in "ABCD"]
 
 
 def test_an_unknown_scene_is_a_usage_error(acts: list[str]) -> None:
-    called = call("demo", "--scene", "d")
+    called = call("demo", "--scene", "e")
     assert called.code == 2
-    assert "'D' is not one of 'A', 'B', 'C'." in called.err
+    assert "'E' is not one of 'A', 'B', 'C', 'D'." in called.err
     assert acts == []
 
 

@@ -78,7 +78,7 @@ def test_help_names_the_demo_and_explains_exit_codes() -> None:
     called = call("--help")
     assert called.code == 0
     text = " ".join(called.out.split())
-    assert "infx demo plays three pull requests" in text
+    assert "infx demo plays six pull requests" in text
     for words in (
         "0 done;",
         "1 refused,",

@@ -19,6 +19,7 @@ import pytest
 
 from infx.bench.uploads import artifact_name
 from infx.demo.play import Play, play
+from infx.demo.queue import FIRST, KEYS, SECOND, THIRD, WORDS
 from infx.demo.repository import ARMS as ARMS_KEY
 from infx.demo.repository import (
     CHANGELOG,
@@ -93,6 +94,7 @@ def test_main_has_its_old_changelog_and_each_new_entry_once(played: Play) -> Non
             "Add Kimi-K3 on B300, disaggregated, one prefill and one decode engine",
             DISAGG,
         )
+        + "".join(render_appended(key, WORDS, number) for number, key in KEYS.items())
     )
 
 
@@ -419,17 +421,18 @@ def test_the_page_shows_each_pull_request_and_runs_nothing(played: Play, tmp_pat
     page = played.page()
     assert "<script" not in page
     assert not re.search(r'(?:src|href)="(?!#|https://)', page)
-    for number in (OFFLOAD, ARMS, DISAGG):
+    for number in (OFFLOAD, ARMS, DISAGG, *KEYS):
         assert page.count(f'<section id="pr-{number}">') == 1
     assert page.count('class="row failure"') == 1
-    assert page.count("View unofficial run (performance)") == 3
-    assert page.count('class="state merged"') == 3
+    assert page.count("View unofficial run (performance)") == 6
+    assert page.count('class="state merged"') == 6
     assert page.count("<svg ") == 2 * len(played.stage.sweeps)
     assert page.count("<strong>REJECTED</strong>") == 1
     assert page.count("<strong>Verdict: WARN</strong>") == 3
     assert page.count('<input type="checkbox" disabled checked>') == 4 * 17  # sign-offs, items
     assert not re.search(r"\[[ xX]\]", page)
-    assert page.count('class="status success">codeowner-signoff-verify') == 3
+    # The heads that were signed off; and every head in scene D: one of the first, three of both others.
+    assert page.count('class="status success">codeowner-signoff-verify') == 3 + 1 + 3 + 3
     assert "#2871" not in page.partition('id="timeline"')[0]
 
 
@@ -454,10 +457,10 @@ def test_every_link_of_the_page_has_a_target(played: Play) -> None:
 
 
 def test_the_page_shows_notices_that_were_deleted_later(played: Play) -> None:
-    """The scenes have six: a placeholder, two conflicts, two labels, a fork, a void approval."""
+    """The scenes have seven: two links, two conflicts, two labels, a fork, a void approval."""
     page = played.page()
     deleted = re.findall(r'<article class="gone">(.*?)</article>', page, re.DOTALL)
-    assert len(deleted) == 6
+    assert len(deleted) == 7
     assert sum("TBD" in text for text in deleted) == 1
     assert sum("/approve-sweep" in text for text in deleted) == 2
     assert all("deleted once resolved" in text for text in deleted)
@@ -473,10 +476,10 @@ def test_a_table_repeats_what_the_pictures_show_on_hover(played: Play) -> None:
 
 
 def test_commands_ended_with_the_codes_that_the_story_expects(played: Play) -> None:
-    """The story expects three refusals; any other failure would have ended the demo."""
+    """The story expects four refusals; any other failure would have ended the demo."""
     codes = Counter(step.code for step in played.stage.steps if step.command)
     assert set(codes) == {0, 1}
-    assert codes[1] == 3  # two placeholders, and the sweep with a failed row
+    assert codes[1] == 4  # two placeholders, the sweep with a failed row, and a merge that waits for a check
 
 
 def test_the_sweep_with_a_failed_row_names_the_row(played: Play) -> None:
@@ -509,3 +512,33 @@ def test_an_unexpected_exit_code_ends_the_demo(played: Play) -> None:
         played.stage.command("cody", "mistypes", "config", "check", "--nonsense", at=played.folder)
     assert "No such option" in "\n".join(played.stage.steps.pop().shown)
     assert caught.value.exit_code == 4
+
+
+def test_the_queue_merges_in_order_what_it_had_pushed_out(played: Play) -> None:
+    """GitHub removes the entries that conflict; infx updates and queues them again, at most twice."""
+    events = [
+        (event.action, event.payload["number"], event.payload.get("reason"))
+        for event in played.hub.state.events
+        if event.name == "pull_request" and event.action in {"enqueued", "dequeued"}
+    ]
+    queued = [("enqueued", number, None) for number in KEYS]
+    removed = [("dequeued", number, "MERGE_CONFLICT") for number in (SECOND, THIRD)]
+    assert events == [
+        *queued,
+        ("dequeued", FIRST, "MERGE"),
+        *removed,
+        *queued[1:],
+        ("dequeued", SECOND, "MERGE"),
+        removed[1],
+        queued[2],
+        ("dequeued", THIRD, "MERGE"),
+    ]
+
+
+def test_people_only_ask_once_for_a_merge_by_the_queue(played: Play) -> None:
+    """After the request, no person comments on the pull request or pushes to it."""
+    for number in KEYS:
+        comments = [comment.author for comment in played.hub.comments_of(number)]
+        assert [author for author in comments if author != BOT] == ["mia"]
+        steps = [step.who for step in played.stage.steps if step.pull == number]
+        assert set(steps[steps.index("mia") + 1 :]) == {"Actions", "GitHub"}

@@ -86,7 +86,7 @@ def check(number: int, conclusion: str | None = "success", app: Any = None, **fi
 
 
 def test_the_newest_check_of_each_app_counts() -> None:
-    """GitHub's filter leaves one check for each suite, so a cancelled run may be listed beside a newer one."""
+    """GitHub's filter leaves one check for each suite, so a cancelled run may be listed together with a newer one."""
     found = [check(2), check(1, "cancelled"), check(3, "failure", {"id": 7})]
     github, _, _ = play_github([reply(data={"total_count": 3, "check_runs": found})])
     runs = github.check_runs("a" * 40)

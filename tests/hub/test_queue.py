@@ -94,7 +94,7 @@ def test_green_groups_merge_in_order_and_those_behind_stay(hub: Hub) -> None:
     judge(hub, 1)
     assert tip(hub) == before[2][2]
     assert [hub.state.pulls[number].merge_sha for number in (1, 2)] == [before[1][2], before[2][2]]
-    assert groups(hub) == {3: before[3]}  # its group already stands on what was merged
+    assert groups(hub) == {3: before[3]}  # its group is already built on what was merged
     assert list(hub.git.refs("refs/heads/gh-").values()) == [before[3][2]]
 
 

@@ -188,11 +188,14 @@ class Life:
 
     # infx
 
-    def merge(self, pull: Pull) -> None:
-        """Call `infx merge`, as the workflow or with a person's token, sometimes for an old head."""
-        hub = self.world.hub
+    def merge_old(self, pull: Pull) -> None:
+        """Ask for the merge of a head that the branch once had."""
         head = self.random.choice([sha for sha in self.words if self._is_known_head(pull, sha)])
-        chosen = self.random.choice(((), (), ("--head", head)))
+        self.merge(pull, "--head", head)
+
+    def merge(self, pull: Pull, *chosen: str) -> None:
+        """Call `infx merge`, as the workflow or with a person's token."""
+        hub = self.world.hub
         hub.clear_log()
         called = self.world.merge(
             str(pull.number), "--wait", "0", *chosen, by=None if self.is_whole else "mia"
@@ -215,7 +218,7 @@ class Life:
         """Do random steps, and check main after each."""
         mind: dict[Callable[[Pull], None], int] = {
             self.append: 3, self.reword: 2, self.push_script: 2, self.fight: 1, self.append_on_main: 2, self.label: 2,
-            self.sweep: 3, self.ask_for_reuse: 3, self.close: 1, self.dequeue: 1, self.check_groups: 2, self.merge: 4, self.reconcile: 3,
+            self.sweep: 3, self.ask_for_reuse: 3, self.close: 1, self.dequeue: 1, self.check_groups: 2, self.merge: 3, self.merge_old: 1, self.reconcile: 3,
         }  # fmt: skip
         for _ in range(steps):
             pull = self.world.hub.state.pulls[self.random.choice(NUMBERS)]
@@ -249,8 +252,10 @@ class Life:
         hub = self.world.hub
         if not pull.is_open:
             self._do(self.reopen, pull)
-        if hub.find_entry(pull.number) is not None:
+        queued = hub.find_entry(pull.number)
+        if queued is not None and queued.head_sha == pull.head_sha:
             return
+        self._do(self.dequeue, pull)  # the queue would lose the later push
         for name in OTHER_LABELS:
             hub.unlabel(pull.number, name)
         hub.label(pull.number, LABEL)

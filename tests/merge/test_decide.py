@@ -11,7 +11,16 @@ from infx.comments.progress import SweepProgress
 from infx.errors import Problem
 from infx.merge.decide import decide_step, list_steps
 from infx.merge.facts import Trouble
-from infx.merge.steps import Done, Enqueue, MergePull, Outcome, PublishStatuses, Refuse, UpdateBranch, Wait
+from infx.merge.steps import (
+    Done,
+    Enqueue,
+    MergeOutcome,
+    MergePull,
+    PublishStatuses,
+    Refuse,
+    UpdateBranch,
+    Wait,
+)
 from infx.model import BranchRules, MergeMethod, RequiredCheck, StatusState
 from infx.policy.load import default_policy
 from infx.policy.merge import LabelRule
@@ -59,13 +68,13 @@ def test_a_branch_with_a_queue_gets_the_pull_request_queued() -> None:
 @pytest.mark.parametrize(
     ("given", "outcome"),
     [
-        ({"pull": {"is_open": False, "is_merged": True}}, Outcome.MERGED),
-        ({"is_queued": True}, Outcome.QUEUED),
+        ({"pull": {"is_open": False, "is_merged": True}}, MergeOutcome.MERGED),
+        ({"is_queued": True}, MergeOutcome.QUEUED),
         # the head is not judged any more: GitHub merges what was queued
-        ({"is_queued": True, "has_same_changes": False}, Outcome.QUEUED),
+        ({"is_queued": True, "has_same_changes": False}, MergeOutcome.QUEUED),
     ],
 )
-def test_a_finished_merge_is_not_repeated(given: dict[str, Any], outcome: Outcome) -> None:
+def test_a_finished_merge_is_not_repeated(given: dict[str, Any], outcome: MergeOutcome) -> None:
     step = decide_step(facts(**given), POLICY)
     assert isinstance(step, Done)
     assert step.outcome is outcome
@@ -155,7 +164,7 @@ def test_a_person_waits_for_the_statuses_that_a_workflow_sets() -> None:
     assert reason(step) == "statuses"
 
 
-def test_a_status_of_somebody_else_is_not_trusted() -> None:
+def test_a_status_of_another_account_is_not_trusted() -> None:
     forged = tuple(replace(own_status(name), creator=pull().author) for name in (SWEEP, SIGNOFF))
     step = decide_step(facts(state={"statuses": forged, "signoff": None}), POLICY)
     assert isinstance(step, PublishStatuses)

@@ -122,7 +122,7 @@ def compare(results: str) -> tuple[str, ...]:
 READ_RESULTS = python(
     START + "import json, pathlib\n"
     "rows = [json.loads(path.read_bytes()) for path in sorted(pathlib.Path('artifacts-1820').glob('*/*.json'))]\n"
-    "pathlib.Path('bare.json').write_text(json.dumps(rows, indent=1))\n"
+    "pathlib.Path('bare.json').write_text(json.dumps(rows))\n"
 )
 
 

@@ -113,7 +113,7 @@ def test_sqlite_properties(steps: list[Step]) -> None:
 
 @pytest.mark.nightly
 @given(STEPS)
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 def test_branches_of_many_lives(steps: list[Step]) -> None:
     check(lambda folder: open_store("branch:results", make_clone(folder), author="x"), steps)
 
