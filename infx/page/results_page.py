@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ from infx.page.chart import (
     INTERACTIVITY,
     LATENCY,
     ChartLine,
+    embed_json,
     render_chart,
     render_legend,
     render_line,
@@ -20,7 +20,14 @@ from infx.page.chart import (
 from infx.page.document import MAX_BYTES, ChartPage, render_chart_page
 from infx.page.facts import PageFacts
 from infx.page.lines import LineName, make_lines
-from infx.page.tables import list_point_heads, render_incomplete, render_points, render_scores, render_table
+from infx.page.tables import (
+    list_point_heads,
+    render_incomplete,
+    render_points,
+    render_refused,
+    render_scores,
+    render_table,
+)
 from infx.phrases import count
 from infx.records import record
 from infx.results.collect import RowState
@@ -47,6 +54,16 @@ class Fitted:
         )
 
 
+@record
+class PageTables:
+    """The tables of a page, cut to the room that its charts leave."""
+
+    incomplete: Fitted
+    refused: Fitted
+    scores: Fitted
+    points: Fitted
+
+
 def render_results_page(facts: PageFacts, library: str) -> str:
     """Return the page as one HTML file of at most `MAX_BYTES`. library: from `read_library`.
 
@@ -55,37 +72,37 @@ def render_results_page(facts: PageFacts, library: str) -> str:
     room = MAX_BYTES - len(library.encode()) - _RESERVE
     lines = make_lines(facts.comparison.rows, facts.planned)
     shown = _select_lines(lines, room * 3 // 5)
-    room -= sum(map(_measure_line, (line for line, _ in shown.values())))
-    incomplete = _fit(render_incomplete(facts.planned), room // 3)
-    scores = _fit(render_scores(facts.scores), room // 4)
-    room -= sum(len(row.encode()) for row in (*incomplete.rows, *scores.rows))
-    points = _fit(
-        (
-            row
-            for number, (name, (line, rows)) in enumerate(lines.items())
-            for row in render_points(number, name, line, rows)
-        ),
-        room,
-    )
-    left_out = [name for name in lines if name not in shown]
-    body = "".join(
-        (
-            _render_header(facts),
-            _render_charts(shown, left_out),
-            _render_incomplete(facts, incomplete),
-            _render_scores(facts, scores),
-            _render_points(points),
-        )
+    tables = _fit_tables(facts, lines, room - sum(_measure_line(line) for line, _ in shown.values()))
+    body = (
+        _render_header(facts),
+        _render_charts(shown, len(lines) - len(shown)),
+        _render_incomplete(facts, tables.incomplete),
+        _render_refused(tables.refused),
+        _render_scores(facts, tables.scores),
+        _render_points(tables.points),
     )
     style, script = ((_DATA / f"results.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     page = ChartPage(
         title=_make_title(facts),
-        body=f"<main>{body}</main>",
+        body=f"<main>{''.join(body)}</main>",
         sets={SET: [line for line, _ in shown.values()]},
         style=style,
         script=script,
     )
     return render_chart_page(page, library)
+
+
+def _fit_tables(facts: PageFacts, lines: _Lines, room: int) -> PageTables:
+    incomplete = _fit(render_incomplete(facts.planned), room // 3)
+    refused = _fit(render_refused(facts.comparison.refused), room // 6)
+    scores = _fit(render_scores(facts.scores), room // 4)
+    room -= sum(len(row.encode()) for part in (incomplete, refused, scores) for row in part.rows)
+    points = (
+        row
+        for number, (name, (line, rows)) in enumerate(lines.items())
+        for row in render_points(number, name, line, rows)
+    )
+    return PageTables(incomplete=incomplete, refused=refused, scores=scores, points=_fit(points, room))
 
 
 def _select_lines(lines: _Lines, room: int) -> _Lines:
@@ -100,7 +117,9 @@ def _select_lines(lines: _Lines, room: int) -> _Lines:
 
 
 def _measure_line(line: ChartLine) -> int:
-    return len(json.dumps(render_line(line), separators=(",", ":"))) + 1
+    """Return the bytes of a line: its data, and the choices that it may add to the filters."""
+    choices = "".join(_render_choice(value) for value in line.groups.values())
+    return len(embed_json(render_line(line))) + len(choices.encode()) + 1
 
 
 def _fit(rows: Iterable[str], room: int) -> Fitted:
@@ -140,7 +159,7 @@ def _render_header(facts: PageFacts) -> str:
     )
 
 
-def _render_charts(lines: _Lines, left_out: Sequence[LineName]) -> str:
+def _render_charts(lines: _Lines, left_out: int) -> str:
     names = list(lines)
     selects = "".join(
         _render_select(
@@ -148,7 +167,7 @@ def _render_charts(lines: _Lines, left_out: Sequence[LineName]) -> str:
         )
         for kind, label in (("model", "Model"), ("lengths", "Lengths"), ("hardware", "Hardware"))
     )
-    note = f"<p>{count(len(left_out), 'more line')} did not fit into this page.</p>" if left_out else ""
+    note = f"<p>{count(left_out, 'more line')} did not fit into this page.</p>" if left_out else ""
     return (
         '<section aria-labelledby="charts"><h2 id="charts">Throughput, interactivity and latency</h2>'
         f'<form id="filters" class="scripted">{selects}{_render_latencies()}'
@@ -164,9 +183,13 @@ def _render_charts(lines: _Lines, left_out: Sequence[LineName]) -> str:
 
 
 def _render_select(name: str, label: str, values: Iterable[str], *, has_all: bool) -> str:
-    choices = [f'<option value="{escape(value)}">{escape(value)}</option>' for value in values]
+    choices = map(_render_choice, values)
     every = ['<option value="">all</option>'] if has_all else []
     return f'<label>{label} <select name="{name}">{"".join([*every, *choices])}</select></label>'
+
+
+def _render_choice(value: str) -> str:
+    return f'<option value="{escape(value)}">{escape(value)}</option>'
 
 
 def _render_latencies() -> str:
@@ -183,6 +206,13 @@ def _render_incomplete(facts: PageFacts, fitted: Fitted) -> str:
         return ""
     table = render_table("incomplete", ("state", "row", "first error"), fitted.rows)
     return f'<section><h2 id="failed">Failed and missing rows ({number:,})</h2>{table}{fitted.note}</section>'
+
+
+def _render_refused(fitted: Fitted) -> str:
+    if not fitted.rows:
+        return ""
+    table = render_table("refused", ("result", "reason"), fitted.rows)
+    return f"<section><h2>Results that cannot be compared</h2>{table}{fitted.note}</section>"
 
 
 def _render_scores(facts: PageFacts, fitted: Fitted) -> str:

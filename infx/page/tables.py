@@ -9,7 +9,7 @@ from infx.page.chart import AXES, ChartAxis, ChartLine, ChartPoint
 from infx.page.facts import JudgedScore, PlannedResult
 from infx.page.lines import MAX_TEXT, LineName
 from infx.results.collect import RowState
-from infx.results.compare import ComparedRow
+from infx.results.compare import ComparedRow, RefusedResult
 
 MAX_ERROR = 400  # characters
 _POINT_HEADS = ("model", "lengths", "hardware", "deployment", "layout", "concurrency")
@@ -65,6 +65,12 @@ def render_incomplete(rows: Iterable[PlannedResult]) -> Iterator[str]:
         if row.state is not RowState.PRESENT:
             cells = (row.words[:MAX_TEXT], row.error[:MAX_ERROR])
             yield f"<tr>{_cell(_MARKS[row.state], row.state.value)}{''.join(map(_cell, cells))}</tr>"
+
+
+def render_refused(results: Iterable[RefusedResult]) -> Iterator[str]:
+    """Yield a row of HTML for each result that cannot be compared."""
+    for item in results:
+        yield f"<tr>{_cell(item.where[:MAX_TEXT])}{_cell('; '.join(item.faults)[:MAX_ERROR])}</tr>"
 
 
 def render_scores(scores: Iterable[JudgedScore]) -> Iterator[str]:

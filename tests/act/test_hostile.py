@@ -70,14 +70,11 @@ def test_hostile_texts_are_not_executed(hub: Hub, tmp_path: Path) -> None:
     assert len(outcome.rows) == 8
     names = {name for name in outcome.uploaded if name.startswith(("bmk_", "eval_"))}
     assert len(names) == 9  # with eval_results_all
-<<<<<<< HEAD
-    assert outcome.uploaded == {"sweep-plan", "results_bmk", "results_compare", "results_page.html", *names}
-    file_names = {"plan.json", "index.json", "jobs.jsonl", "canary.jsonl", "rows.env", "row.py"}
-=======
     assert outcome.uploaded == {
         "sweep-plan",
         "results_bmk",
         "results_compare",
+        "results_page.html",
         "run-stats",
         "job_events",
         *names,
@@ -91,7 +88,6 @@ def test_hostile_texts_are_not_executed(hub: Hub, tmp_path: Path) -> None:
         "row.py",
         "eval-thresholds.json",
     }
->>>>>>> integ
     assert set(outcome.read_artifact("sweep-plan")) == file_names
     assert "/evil" not in {record.get("arg") for record in outcome.commands}
     executed = {record["command"] for record in outcome.commands} - {"ignored"}

@@ -180,6 +180,22 @@ def test_a_page_with_hardly_any_room_says_what_it_leaves_out() -> None:
     assert "more lines did not fit into this page" in html
 
 
+def test_long_hostile_names_fit_too() -> None:
+    """Escapes make a text up to six times as long."""
+    points = [
+        make_point(4, framework=f"{number}{'<' * 150}", hw=f"{'&' * 150}{number}") for number in range(900)
+    ]
+    facts = PageFacts(
+        comparison=compare_results(points),
+        planned=tuple(make_planned(point, RowState.FAILED, '"' * 1000) for point in points),
+        scores=make_scores(
+            *({"task": "'" * 500, "error": "<" * 900, "conc": number} for number in range(900))
+        ),
+    )
+    html = render_results_page(facts, "x" * 4_800_000)
+    assert len(html.encode()) <= MAX_BYTES
+
+
 def test_a_sweep_without_results_shows_its_errors() -> None:
     planned = (make_planned(make_point(4), RowState.MISSING, "no artifact bmk_1"),)
     html = render_results_page(PageFacts(comparison=compare_results([]), planned=planned, scores=()), LIBRARY)

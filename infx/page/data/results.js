@@ -32,7 +32,7 @@
     options.select = (line) => [model, lengths, hardware].every((select) => fits(select, line))
       && parts.every((part) => line.name.toLowerCase().includes(part));
     const selected = lines.map((line) => options.select(line));
-    for (const row of rows) row.hidden = !selected[row.dataset.line];
+    for (const row of rows) row.hidden = selected[row.dataset.line] === false;
     const number = lines.reduce((sum, line, index) => sum + (selected[index] ? line.points.length : 0), 0);
     document.getElementById("shown").textContent = number.toLocaleString("en");
     return redraw();
