@@ -22,7 +22,7 @@ def find_chromium() -> str | None:
 
 
 class Page:
-    """A page in a browser, and everything that the browser said about it."""
+    """A page in a browser, and everything that the browser reported about it."""
 
     def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
         self._commands, self._answers = commands, answers
@@ -105,7 +105,7 @@ class Page:
         self.run("0")  # after this answer, everything that happened before has been read
         texts = []
         for item in self.events:
-            match item.get("method"), item.get("params"):
+            match item.get("method"), item.get("params", {}):
                 case "Runtime.exceptionThrown", params:
                     texts.append(
                         str(params["exceptionDetails"].get("exception", {}).get("description", params))

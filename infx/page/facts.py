@@ -68,6 +68,10 @@ class PageFacts:
         """Return the number of planned rows in a state."""
         return sum(row.state is state for row in self.planned)
 
+    def count_incomplete(self) -> int:
+        """Return the number of planned rows that failed or are missing."""
+        return self.count(RowState.FAILED) + self.count(RowState.MISSING)
+
 
 def parse_coverage(value: Any, path: str) -> tuple[PlannedResult, ...]:
     """Return the planned rows of the file. Raises UsageError if another tool wrote it.

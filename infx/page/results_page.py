@@ -140,7 +140,8 @@ def _make_title(facts: PageFacts) -> str:
 
 def _render_header(facts: PageFacts) -> str:
     planned = len(facts.planned)
-    counts = [f"{facts.count(RowState.PRESENT):,} of {count(planned, 'planned row')} complete"]
+    complete = planned - facts.count_incomplete()
+    counts = [f"{complete:,} of {count(planned, 'planned row')} complete"]
     counts += [
         f"{number:,} {state}"
         for state in (RowState.FAILED, RowState.MISSING)
@@ -169,7 +170,7 @@ def _render_charts(lines: _Lines, left_out: int) -> str:
     )
     note = f"<p>{count(left_out, 'more line')} did not fit into this page.</p>" if left_out else ""
     return (
-        '<section aria-labelledby="charts"><h2 id="charts">Throughput, interactivity and latency</h2>'
+        '<section><h2 id="charts">Throughput, interactivity and latency</h2>'
         f'<form id="filters" class="scripted">{selects}{_render_latencies()}'
         '<label>Contains <input name="words" type="search" placeholder="framework, precision …"></label>'
         '<label><input name="baseline" type="checkbox" checked> baseline (hollow, dotted)</label>'
@@ -201,7 +202,7 @@ def _render_latencies() -> str:
 
 
 def _render_incomplete(facts: PageFacts, fitted: Fitted) -> str:
-    number = len(facts.planned) - facts.count(RowState.PRESENT)
+    number = facts.count_incomplete()
     if not number:
         return ""
     table = render_table("incomplete", ("state", "row", "first error"), fitted.rows)

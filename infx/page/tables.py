@@ -62,7 +62,7 @@ def _render_numbers(point: ChartPoint, axis: ChartAxis) -> str:
 def render_incomplete(rows: Iterable[PlannedResult]) -> Iterator[str]:
     """Yield a row of HTML for each planned row that failed or is missing, with its first error."""
     for row in rows:
-        if row.state is not RowState.PRESENT:
+        if row.state in _MARKS:
             cells = (row.words[:MAX_TEXT], row.error[:MAX_ERROR])
             yield f"<tr>{_cell(_MARKS[row.state], row.state.value)}{''.join(map(_cell, cells))}</tr>"
 

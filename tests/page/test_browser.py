@@ -172,7 +172,7 @@ def test_a_narrow_window_does_not_scroll_sideways(browser: Page, large: Path, th
 
 
 def test_hostile_texts_are_inert(browser: Page, tmp_path: Path) -> None:
-    names = {
+    names: dict[str, Any] = {
         "infmax_model_prefix": HOSTILE,
         "hw": "<a href='https://x.test'>x</a>",
         "framework": HOSTILE,

@@ -9,6 +9,7 @@ import re
 from functools import cache
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def make_facts(**changes: object) -> PageFacts:
+def make_facts(**changes: Any) -> PageFacts:
     points = [make_point(conc) for conc in (4, 8, 32)]
     published = [{**point, "tput_per_gpu": point["tput_per_gpu"] / 2} for point in points[:2]]
     facts = PageFacts(

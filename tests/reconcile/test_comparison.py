@@ -130,7 +130,7 @@ def add_page(world: World, run: Run, *, expired: bool = False) -> int:
     return world.hub.add_artifact(run.id, PAGE, b"<!doctype html>", expired=expired).id
 
 
-def test_the_page_of_a_finished_sweep_is_linked_after_the_links_of_the_policy(world: World) -> None:
+def test_the_page_is_linked_after_the_links_of_the_policy(world: World) -> None:
     run = sweep(world)
     upload(world, run)
     add_page(world, run)

@@ -27,7 +27,7 @@ def test_only_the_lock_for_sql_has_the_packages_for_a_database() -> None:
     assert actions == {name: sql[name] for name in actions}
 
 
-def test_only_the_lock_for_pages_and_those_of_machines_with_the_demo_have_plotly() -> None:
+def test_the_lock_for_pages_adds_plotly_to_the_lock_of_the_actions() -> None:
     """A job that makes a page adds this lock to the one of the actions, so both must have the same versions."""
     page, actions = read_lock("page"), read_lock("actions")
     assert page.keys() - actions.keys() == {"plotly", "narwhals", "packaging"}
