@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench fix lock nightly clean
+.PHONY: demo test lint bench fix lock nightly pictures clean
 
 demo: .venv/run
 	@$(BIN)/infx demo --html demo.html
@@ -27,6 +27,9 @@ lint: .venv/dev
 
 bench: .venv/dev
 	@$(BIN)/python -m tests.speed
+
+pictures: .venv/dev
+	@$(BIN)/python -m tests.pictures
 
 fix: .venv/dev
 	@$(BIN)/ruff check --fix

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ def find_chromium() -> str | None:
 
 
 class Page:
-    """A page in a browser, and everything that the browser said about it."""
+    """A page in a browser, and everything that the browser reported about it."""
 
     def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
         self._commands, self._answers = commands, answers
@@ -106,7 +105,7 @@ class Page:
         self.run("0")  # after this answer, everything that happened before has been read
         texts = []
         for item in self.events:
-            match item.get("method"), item.get("params"):
+            match item.get("method"), item.get("params", {}):
                 case "Runtime.exceptionThrown", params:
                     texts.append(
                         str(params["exceptionDetails"].get("exception", {}).get("description", params))
@@ -134,7 +133,7 @@ def open_browser(chromium: str) -> Iterator[Page]:
     answers, from_browser = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
-            ["sh", "-c", f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}', chromium,
+            ["bash", "-c", f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}', chromium,
              "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--hide-scrollbars",
              "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"],

@@ -194,6 +194,11 @@ def render_chart(name: str, axis: ChartAxis, *, legend: bool = True) -> str:
     """
     title = f"{THROUGHPUT.label} against {axis.label[:1].lower()}{axis.label[1:]}"
     return (
-        f'<figure class="chart" data-set="{escape(name)}" data-x="{axis.key}"{" data-legend" if legend else ""}>'
-        f"<figcaption>{escape(title)}</figcaption></figure>"
+        f'<figure class="chart" data-set="{escape(name)}" data-x="{axis.key}"><figcaption>{escape(title)}</figcaption>'
+        f"{render_legend(name) if legend else ''}</figure>"
     )
+
+
+def render_legend(name: str) -> str:
+    """Return the element in which the script lists the lines of charts, each with a switch. name: of the lines."""
+    return f'<fieldset class="chart-legend" data-set="{escape(name)}"></fieldset>'

@@ -27,19 +27,21 @@ class ChartPage:
         body: HTML, with the elements of `render_chart`.
         sets: the lines of the charts, by the names that the elements have.
         style: the style sheet of the body, which follows that of the charts.
+        script: of the page, which runs before the charts are drawn for the first time.
     """
 
     title: str
     body: str
     sets: Mapping[str, Sequence[ChartLine]]
     style: str = ""
+    script: str = ""
 
 
 def render_chart_page(page: ChartPage, library: str) -> str:
     """Return the HTML file. library: from `read_library`."""
     style = (_DATA / "charts.css").read_text(encoding="utf-8") + page.style
     before, after = ((_DATA / name).read_text(encoding="utf-8") for name in ("before.js", "charts.js"))
-    scripts = (before, library, after)
+    scripts = (before, library, after, *([page.script] if page.script else []))
     assert not any("</script" in script.lower() or "<!--" in script for script in scripts)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -2,6 +2,7 @@
 "use strict";
 // The page's policy blocks styles in attributes and style sheets with text. Both have a form that it allows.
 (() => {
+  document.documentElement.dataset.scripts = "";
   const { setAttribute } = Element.prototype;
   Element.prototype.setAttribute = function (name, value) {
     if (name === "style") this.style.cssText = value;

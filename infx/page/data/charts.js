@@ -70,17 +70,14 @@
 
   function draw(chart) {
     const { figure, plot, axis, set } = chart;
-    const lines = data.sets[set].map((line, number) => ({ line, number }))
-      .filter(({ line }) => options.select(line));
-    chart.shown = lines;
-    if (chart.legend) fill(chart);
+    const lines = data.sets[set].map((line, number) => ({ line, number }));
     const style = getComputedStyle(figure);
     const resolve = (name) => {
       chart.probe.style.color = `var(${name})`;
       return getComputedStyle(chart.probe).color;
     };
     const styles = Array.from({ length: colors }, (_, number) => resolve(`--chart-${number}`));
-    const visible = lines.filter(({ line }) => !hidden.get(set).has(line));
+    const visible = lines.filter(({ line }) => options.select(line) && !hidden.get(set).has(line));
     const traces = [true, false].flatMap((isBaseline) => (isBaseline && !options.baseline ? []
       : visible.flatMap(({ line, number }) => trace(line, number, axis, isBaseline, styles))));
     chart.points = traces.flatMap(({ customdata = [] }, curveNumber) =>
@@ -92,12 +89,12 @@
     plot.hidden = !chart.points.length;
     if (plot.hidden) return undefined;
     const line = resolve("--line");
-    const base = { gridcolor: line, zerolinecolor: line, linecolor: line, rangemode: "tozero", automargin: true, fixedrange: chart.narrow.matches };
+    const base = { gridcolor: line, zerolinecolor: line, linecolor: line, rangemode: "tozero", fixedrange: narrow.matches };
     const drawing = Plotly.react(plot, traces, {
       template: {}, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, hovermode: "closest",
-      margin: { l: 56, r: 12, t: 12, b: 44 }, dragmode: "zoom", autosize: true,
+      margin: { l: 64, r: 12, t: 12, b: 48 }, dragmode: "zoom", autosize: true,
       font: { color: style.color, family: "system-ui, sans-serif", size: 12 },
-      xaxis: { ...base, title: { text: `${axis.label} (${axis.unit}) ${axis.higher ? "→ better" : "← better"}` } },
+      xaxis: { ...base, title: { text: `${axis.label} (${axis.unit})${narrow.matches ? "" : axis.higher ? " → better" : " ← better"}` } },
       yaxis: { ...base, title: { text: `${y.label} (${y.unit})` } },
     }, { displayModeBar: false, displaylogo: false, responsive: true, showTips: false, scrollZoom: false });
     if (!chart.listens) {
@@ -108,8 +105,12 @@
     return drawing;
   }
 
-  function fill({ legend, set, shown }) {
-    const boxes = shown.map(({ line, number }) => {
+  function fill(legend) {
+    const { set } = legend.dataset;
+    const lines = data.sets[set];
+    const shown = lines.map((_, number) => number).filter((number) => options.select(lines[number]));
+    const boxes = shown.map((number) => {
+      const line = lines[number];
       const box = element("input", { type: "checkbox", checked: !hidden.get(set).has(line) });
       box.addEventListener("change", () => {
         hidden.get(set)[box.checked ? "delete" : "add"](line);
@@ -121,12 +122,12 @@
     });
     const toggle = element("button", { type: "button", textContent: "all or none" });
     toggle.addEventListener("click", () => {
-      const every = shown.every(({ line }) => !hidden.get(set).has(line));
-      for (const { line } of shown) hidden.get(set)[every ? "add" : "delete"](line);
+      const every = shown.every((number) => !hidden.get(set).has(lines[number]));
+      for (const number of shown) hidden.get(set)[every ? "add" : "delete"](lines[number]);
       redraw(set);
     });
     const active = [...legend.querySelectorAll("input, button")].indexOf(document.activeElement);
-    legend.replaceChildren(element("legend", { className: "about", textContent: "Lines" }), ...boxes, ...(boxes.length > 1 ? [toggle] : []));
+    legend.replaceChildren(element("legend", { textContent: "Lines" }), ...boxes, ...(boxes.length > 1 ? [toggle] : []));
     if (active >= 0) [...legend.querySelectorAll("input, button")][active]?.focus();
   }
 
@@ -158,32 +159,48 @@
     show(chart, chart.points[chart.at]);
   }
 
-  const redraw = (set) => Promise.all(charts.filter((chart) => chart.set === set).map(draw));
-  const redrawAll = () => Promise.all(charts.map(draw));
+  function redraw(set) {
+    for (const legend of legends) if (!set || legend.dataset.set === set) fill(legend);
+    return Promise.all(charts.filter((chart) => !set || chart.set === set).map(draw)).then(() => undefined);
+  }
+  const redrawAll = () => redraw();
 
   const narrow = matchMedia("(max-width: 40rem)");
+  const legends = [...document.querySelectorAll(".chart-legend")];
   for (const figure of document.querySelectorAll("figure.chart")) {
     const { set, x } = figure.dataset;
     const chart = {
-      figure, set, axis: axes.get(x), narrow,
+      figure, set, axis: axes.get(x),
       plot: element("div", { className: "plot", tabIndex: 0 }),
       none: element("p", { className: "none", textContent: "No result has these numbers.", hidden: true }),
       tip: element("div", { className: "tip", hidden: true }),
       probe: element("span", { hidden: true }),
     };
     chart.plot.role = "group";
-    chart.plot.ariaLabel = `${figure.textContent}. The arrow keys move from point to point.`;
+    chart.plot.ariaLabel = `${figure.querySelector("figcaption").textContent}. The arrow keys move from point to point.`;
     chart.tip.role = "status";
-    if ("legend" in figure.dataset) chart.legend = element("fieldset", { className: "chart-legend" });
-    figure.append(...(chart.legend ? [chart.legend] : []), chart.plot, chart.none, chart.tip, chart.probe);
+    figure.append(chart.plot, chart.none, chart.tip, chart.probe);
     chart.plot.addEventListener("keydown", (event) => walk(chart, event));
     chart.plot.addEventListener("blur", () => hide(chart));
     charts.push(chart);
   }
 
-  const drawn = redrawAll().then(() => {
-    document.documentElement.dataset.drawn = "";
-  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-  window.infxCharts = { data, options, redraw: redrawAll, drawn };
+  // A later script of the page may choose the lines before the first drawing.
+  const charted = { data, options, redraw: redrawAll, first: redrawAll };
+  charted.start = (first) => {
+    charted.first = first;
+  };
+  charted.choose = (figure, key) => {
+    const chart = charts.find((other) => other.figure === figure);
+    chart.axis = axes.get(key);
+    return draw(chart);
+  };
+  charted.drawn = new Promise((resolve) => {
+    document.addEventListener("DOMContentLoaded", () => charted.first().then(() => {
+      document.documentElement.dataset.drawn = "";
+      resolve();
+    }));
+  });
+  window.infxCharts = charted;
 })();
