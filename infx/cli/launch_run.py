@@ -28,7 +28,7 @@ _clusters = click.option(
 @click.option(
     "--plan",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Plan folder: the folder that infx shards wrote.",
 )
 @click.option("--id", "row_id", metavar="ID", help="The row's id: the start of its job's name.")

@@ -51,6 +51,7 @@ ALWAYS: dict[tuple[str, ...], list[str]] = {
     ("shards",): ["--plan", "plan.json"],
     ("reconcile",): ["--pr", "77"],
     ("launch", "render"): ["--row", "row.json"],
+    ("launch", "run"): ["--row", "row.json"],
 }
 
 # Invalid values, and the exit code.
