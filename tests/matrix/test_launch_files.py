@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,11 @@ def test_a_drafting_row_has_a_script_of_its_own() -> None:
         check(master, {FIXED_SCRIPT: "", AGENTIC_SCRIPT: "", FIXED_SCRIPT.replace(".sh", "_mtp.sh"): ""})
         == []
     )
+
+
+def test_scripts_outside_of_the_checkout_are_not_missed() -> None:
+    clusters = re.sub(r"scripts: .*", "scripts: [run.sh]", LAUNCHED)
+    assert check(scripts={FIXED_SCRIPT: ""}, clusters=clusters) == []
 
 
 AT = "scenarios.fixed-seq-len[0].search-space[0]"
@@ -133,6 +139,10 @@ def test_all_pins_of_a_script_are_found() -> None:
     assert find_pins("r", script) == ["1", "2"]
 
 
+def test_the_name_of_a_package_is_not_an_expression() -> None:
+    assert find_pins("(a+)+$[", "(a+)+$[==1") == ["1"]
+
+
 LENGTH = change(DISAGG, '"PREFILL_NODES=1"', '"SYNTHETIC_ACCEPTANCE_LENGTH=2.27"')
 
 
@@ -172,6 +182,10 @@ SIMULATED = (
     ("script", "expected"),
     [
         (SIMULATED, None),
+        ("N=2\n" + SIMULATED.replace("tokens=2", "tokens=$N"), None),
+        ("N=1\n" + SIMULATED.replace("tokens=2", "tokens=${N}"), ":2 simulates 2.27; expected 1.79"),
+        ("LENGTH=2.27\n" + SIMULATED.replace("2.27", "$LENGTH"), None),
+        ("SIMULATE_ACC_LEN=2.27\nRATE=$(awk ...)\natom --spec-decode-acceptance-rate $RATE\n", " simulates no acceptance length"),
         ("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.27 # one less than the length\n", None),
         ("\n" + SIMULATED.replace("tokens=2", "tokens=1"), ":2 simulates 2.27; expected 1.79 (thinking_on, 1 draft tokens, m1_mtp.yaml) or 1.8"),
         ("vllm serve --synthetic-rates 0.8,0.6\n", " simulates no acceptance length; expected 1.79"),
