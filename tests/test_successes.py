@@ -24,7 +24,7 @@ GRANTS = {
     "ReuseVerdict.REUSE",
     "CheckState.GREEN",
     "RequestAnswer.ACCEPTED",
-    "Outcome.MERGED",
+    "MergeOutcome.MERGED",
 }
 CALLS = {"passed", "not_applicable"}
 # These functions compare with a success of another function, or build the value that checks return.

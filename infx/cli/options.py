@@ -53,6 +53,18 @@ class FullSha(click.ParamType["str"]):
         return value
 
 
+class Digest(click.ParamType["str"]):
+    """The SHA-256 of a file, as 64 lower-case hex digits."""
+
+    name = "hex"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the digest. Fails for other text."""
+        if not re.fullmatch(r"[0-9a-f]{64}", value):
+            self.fail(f"{value!r} is not a SHA-256 (64 digits).", param, ctx)
+        return value
+
+
 class OutputPath(click.Path):
     """A file or folder that a command will write; a path that cannot be written is refused before any work."""
 

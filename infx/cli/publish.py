@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,15 @@ import click
 
 from infx import actions
 from infx.cli.github import Connect, github_options
-from infx.cli.options import FullSha, OutputPath, event_options, examples, format_option, policy_option
+from infx.cli.options import (
+    Digest,
+    FullSha,
+    OutputPath,
+    event_options,
+    examples,
+    format_option,
+    policy_option,
+)
 from infx.cli.report import print_json, print_text
 from infx.gather.local import Receive
 from infx.policy.model import Policy
@@ -20,18 +27,6 @@ if TYPE_CHECKING:
     from infx.publish.handover import Handover
 
 HANDOVER, METADATA = "publish.json", "changelog_metadata.json"
-
-
-class Digest(click.ParamType["str"]):
-    """The SHA-256 of a file, as 64 lower-case hex digits."""
-
-    name = "hex"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the digest. Fails for other text."""
-        if not re.fullmatch(r"[0-9a-f]{64}", value):
-            self.fail(f"{value!r} is not a SHA-256 (64 digits).", param, ctx)
-        return value
 
 
 @examples(

@@ -20,6 +20,7 @@ _ASK = """infx() { printf '%s\\0' "$@" $'\\n' >&3; }; exec 3> "$INFX_CALLS"\n"""
 _ANSWER = """infx() { cat "$INFX_ANSWER"; return "$INFX_CODE"; }\n"""
 _INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
 _IF = re.compile(r"inputs\.([\w-]+) != ''")
+_ALWAYS = "${{ !cancelled() }}"  # no job of the demo is cancelled during an action
 _TOKEN = "${{ github.token }}"  # noqa: S105 - an expression
 
 
@@ -47,7 +48,7 @@ def read_action(name: str, inputs: Mapping[str, str], token: str = "") -> tuple[
         return filled
 
     def runs(step: Mapping[str, Any]) -> bool:
-        condition = str(step.get("if", ""))
+        condition = str(step.get("if", "")).removeprefix(_ALWAYS)
         match = _IF.fullmatch(condition)
         if condition and match is None:
             raise StoryError(f"The demo cannot evaluate the condition {condition} of the action {name}.")

@@ -108,7 +108,7 @@ def _render_cells(row: ComparedRow, names: dict[str, str]) -> list[str]:
 def _render_table(shown: ComparedTable, lines: dict[int, list[str]]) -> str:
     marks = [*(":--" for _ in shown.heads), *("--:" for _ in shown.columns[len(shown.heads) :])]
     rows = [lines[id(row)] for row in shown.rows]
-    return f"### {shown.title}\n\n{table(shown.columns, rows, marks)}\n"
+    return f"### {shown.title}\n\n{table(list(map(foreign, shown.columns)), rows, marks)}\n"
 
 
 def render_json(comparison: ResultComparison) -> dict[str, Any]:

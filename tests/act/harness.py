@@ -181,6 +181,9 @@ class Act:
         """
         self._check_trigger(workflow, called_by or event, payload)
         self._hand_out_tokens(workflow, called_by or event, payload)
+        if workflow == "run-sweep.yml" and run_id not in self.hub.state.runs:  # it asks for its own jobs
+            pull = payload.get("number") if event == "pull_request" else None
+            self.hub.add_run(workflow, pull=pull, event=event, run_id=run_id)
         request_count = len(self.hub.log)
         artifacts = self.folder / f"artifacts-{run_id}"
         artifacts.mkdir(exist_ok=True)

@@ -101,15 +101,17 @@ def test_a_failed_row_is_reported_and_the_others_are_published(hub: Hub, tmp_pat
     hub.push("main", {"configs/policy.yaml": make_policy(sweep={"row-command": ["bash", "-c", command]})})
     outcome = play(hub, tmp_path, labels=("sweep-enabled",))
     assert outcome.code == 1
-    (failed,) = {name.split(" ")[0] for name in outcome.rows} - sort_artifacts(outcome.uploaded)[0].keys()
     assert len(outcome.rows) == 6
+    names = {name for name in outcome.uploaded if name.startswith(("bmk_", "eval_"))} - {"eval_results_all"}
+    (artifact,) = {name for name in names if set(outcome.read_artifact(name)) == {"job_event.json"}}
+    failed = artifact.rpartition("_")[2]
     report = render_report(outcome)
     assert (
-        "## Sweep: 5 of 6 rows\n\n0 failed, 1 missing, 2 throughput results and 3 accuracy results published."
+        "## Sweep: 5 of 6 rows\n\n1 failed, 0 missing, 2 throughput results and 3 accuracy results published."
         in report
     )
     assert (
-        f"### Missing (1)\n\n| id | family | row | why |\n| --- | --- | --- | --- |\n| `{failed}` | agentic | "
+        f"### Failed (1)\n\n| id | family | row | why |\n| --- | --- | --- | --- |\n| `{failed}` | agentic | "
         in report
     )
 
@@ -119,8 +121,9 @@ def test_after_a_failed_canary_no_other_row_runs(hub: Hub, tmp_path: Path) -> No
     outcome = play(hub, tmp_path, labels=("full-sweep-enabled",))
     assert outcome.code == 1
     assert [" · canary · " in name for name in outcome.rows] == [True]
-    assert outcome.uploaded == {"sweep-plan"}
-    assert "## Sweep: 0 of 17 rows\n\n0 failed, 17 missing," in render_report(outcome)
+    (artifact,) = outcome.uploaded - {"sweep-plan"}
+    assert set(outcome.read_artifact(artifact)) == {"job_event.json"}
+    assert "## Sweep: 0 of 17 rows\n\n1 failed, 16 missing," in render_report(outcome)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,9 @@ RIGHT = {
     "--base-ref": "main",
     "--head-ref": "main",
     "--pr": "77",
+    "--run": "700",
+    "--reason": "Words.",
+    "results": "artifacts",
     "--config-key": "*",
     "--description": "Words.",
     "before": "plan.json",
@@ -65,10 +68,11 @@ WRONG = {
     "--head-ref": ("nope", 3),
     "--sum": ("nope", 2),
 }
-# Every value is valid: free text, filters that may match nothing, names of events.
+# Every value is valid: free text, filters that may match nothing, names of events; wrong concurrencies fail the gate of scores.
 FREE = {
     "--description", "--translation", "--signed", "--event-name", "--runner-node-filter", "--model-prefix", "--precision",
-    "--framework", "--metric", "--runner-type", "--without", "--workflow",
+    "--framework", "--metric", "--runner-type", "--without", "--workflow", "--meta-env", "--metric-prefix", "--results-glob",
+    "--reason", "--by", "--expected-concs",
 }  # fmt: skip
 
 
