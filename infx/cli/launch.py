@@ -35,32 +35,36 @@ def launch() -> None:
 @click.option(
     "--plan",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Plan folder: the folder that infx shards wrote.",
 )
 @click.option("--id", "row_id", metavar="ID", help="The row's id: the start of its job's name.")
 @click.option(
     "--row",
     "row_file",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, exists=True),
     metavar="FILE",
     help="A row as JSON, without a plan.",
 )
 @click.option("--runner", required=True, metavar="NAME", help="Name of the runner that takes the row.")
 @click.option(
-    "--clusters", "clusters_file", type=click.Path(), metavar="FILE", help="Default: the policy's clusters."
+    "--clusters",
+    "clusters_file",
+    type=click.Path(exists=True),
+    metavar="FILE",
+    help="Default: the policy's clusters.",
 )
 @click.option(
     "--srt",
     "srt_file",
-    type=click.Path(),
+    type=click.Path(exists=True),
     metavar="FILE",
     help="Clusters of srt-slurm, for a row on several nodes.",
 )
 @click.option(
     "--host",
     "host_file",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, exists=True),
     metavar="FILE",
     help="JSON with user, uid, home, workspace, scratch, job, and paths that exist. Default: this machine.",
 )

@@ -19,6 +19,7 @@ _DOCKER_ONLY = (
     "network", "ipc", "privileged", "ulimits", "shm-size", "devices", "groups", "security", "cap-add", "runtime", "gpus",
     "pull", "pass",
 )  # fmt: skip
+_SECRET_ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY")
 _SLURM_ONLY = (
     "partition",
     "account",
@@ -145,8 +146,8 @@ def _find_wrong_mounts(at: Path, fields: Fields) -> Iterator[Finding[Path]]:
 
 def _find_secret_values(at: Path, fields: Fields) -> Iterator[Finding[Path]]:
     secrets = fields.get("secrets", DEFAULT_SECRETS)
-    for name in fields.get("env", {}):
-        if name in secrets:
+    for name in (*fields.get("env", {}), *fields.get("image", {}).get("env", {})):
+        if name in secrets or name.endswith(_SECRET_ENDS):
             message = f"env: {name} is a secret, which a row gets from the machine's environment"
             yield Finding(at=at, message=message, hint="Remove its value from this file, and revoke it.")
 

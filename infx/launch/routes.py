@@ -11,7 +11,11 @@ from infx.launch.steps import Launch
 from infx.launch.texts import LaunchTask
 
 # Frameworks with a program of their own in place of srt-slurm; infx does not launch them.
-OTHER_ROUTES = {"tilert": "tilert", "llmd-vllm": "llm-d", "sglang-disagg": "docker inside a batch job"}
+OTHER_ROUTES = {
+    "tilert": "two containers on two nodes of an allocation",
+    "llmd-vllm": "a batch job of llm-d",
+    "sglang-disagg": "docker inside a batch job",
+}
 
 
 class Route(Protocol):
@@ -35,7 +39,10 @@ def choose_route(task: LaunchTask, srt: SrtClusters | None) -> Route:
     """Return the route of a multi-node row. Raises InfxError if there is none."""
     framework = task.row.recipe.framework
     if framework in OTHER_ROUTES:
-        raise InfxError(f"infx does not launch rows of {framework}, which need {OTHER_ROUTES[framework]}.")
+        raise InfxError(
+            f"infx does not launch rows of {framework}, which need {OTHER_ROUTES[framework]}.",
+            hint="Let the policy's sweep.row-command run them.",
+        )
     if srt is None:
         raise InfxError(
             f"Row {task.id} runs on several nodes, and no file describes srt-slurm's clusters.",

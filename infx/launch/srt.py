@@ -77,7 +77,7 @@ def _render_steps(task: LaunchTask, cluster: SrtCluster, texts: Texts, recipe: s
     settings = json.dumps(render_settings(cluster, texts), indent=2)  # JSON is YAML
     yield _script(StepName.CONFIGURE, WRITE, f"{_ROOT}/srtslurm.yaml", settings)
     edits = json.dumps(render_edits(cluster))
-    source = files("infx.launch").joinpath("recipe_edit.py").read_text("utf-8")
+    source = files("infx.rowfile").joinpath("recipe_edit.py").read_text("utf-8")
     argv = ("python3", "-I", "-c", source, f"{_ROOT}/{recipe}", edits)
     yield _plain(StepName.EDIT_RECIPE, argv)
     yield Step(
@@ -134,7 +134,7 @@ def list_tags(task: LaunchTask, cluster: SrtCluster) -> Iterator[str]:
 
 
 def render_edits(cluster: SrtCluster) -> dict[str, Any]:
-    """Return the edits of the recipe; see `infx.launch.recipe_edit`."""
+    """Return the edits of the recipe; see `infx.rowfile.recipe_edit`."""
     kept = ("set", "health_check", "after-line")
     return {
         "name": JOB_PREFIX + "{runner}",

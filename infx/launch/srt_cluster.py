@@ -46,7 +46,7 @@ class SrtCluster:
     Attributes:
         aliases: other names of the image in recipes.
         second_alias: a second name of the model in recipes.
-        recipe: edits of the recipe; see `infx.launch.recipe_edit`.
+        recipe: edits of the recipe; see `infx.rowfile.recipe_edit`.
         agentic_tag: the workload's tag of AgentX rows.
     """
 

@@ -37,15 +37,15 @@ def find_clusters(label: str, runners: Runners, clusters: Clusters) -> tuple[str
 
 
 def parse_row_job(data: bytes, path: str) -> RowJob:
-    """Parse a row that belongs to no plan, as a job without a place in a queue. Raises UsageError."""
+    """Parse a row, alone or as `infx row show` prints it, as a job without a place in a queue. Raises UsageError."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"The row is not JSON: {error}.", where=path) from None
+    if isinstance(value, dict):
+        value = value.get("row", value)
     if not schema.is_valid("matrix-row", value):
-        raise UsageError(
-            "This is not a row of a plan; expected the form of infx row show, under the key row.", where=path
-        )
+        raise UsageError("This is not a row of a plan; expected what infx row show prints.", where=path)
     row = RowReader().read(value)
     (row_id,) = row_ids([row])
     family = family_of(row)

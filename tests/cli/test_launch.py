@@ -86,7 +86,7 @@ def test_a_row_on_several_nodes_takes_srt_slurm(folder: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["--runner", "h200-a_0"], 2, "The row is missing. Give --plan with --id, or --row."),
-        (["--runner", "h200-a_0", "--plan", "p"], 2, "The row is missing."),
+        (["--runner", "h200-a_0", "--plan", "configs"], 2, "The row is missing."),
         (["--runner", "h200-a_0", "--row", "row.json", "--id", "x"], 2, "The row is missing."),
         (["--runner", "h200-a_0", "--row", "host.json"], 2, "host.json: This is not a row of a plan"),
         (["--runner", "h200-a_0", "--row", "srt.yaml"], 2, "srt.yaml: The row is not JSON"),

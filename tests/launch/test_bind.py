@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from infx.errors import InfxError, UsageError
-from infx.gather.launch import read_host
 from infx.launch.bind import HostFacts, bind_launch, parse_host, render_bound
 from infx.launch.render import render_row_launch
 from infx.launch.steps import Launch, StepName
@@ -126,16 +124,3 @@ def test_facts_come_from_a_file() -> None:
     assert parse_host(json.dumps(facts).encode(), "host.json", "r_0") == HostFacts(
         runner="r_0", values={"user": "ci"}, paths=frozenset({"/a"})
     )
-
-
-def test_facts_come_from_this_machine(tmp_path: Path) -> None:
-    models = tmp_path / "models"
-    models.mkdir()
-    (models / "x.safetensors").write_text("")
-    (tmp_path / SCRIPT).parent.mkdir(parents=True)
-    (tmp_path / SCRIPT).write_text("")
-    text = change(CLUSTERS, "h200-a: {", f"h200-a: {{{MODEL.replace('/a', str(models))}, ")
-    launch = render_row_launch(task(), "h200-a", clusters(text))
-    facts = read_host(launch, "h200-a_0", tmp_path, 1001, {"USER": "ci", "HOME": "", "HF_TOKEN": "secret"})
-    assert facts.values == {"user": "ci", "uid": "1001", "workspace": str(tmp_path)}
-    assert facts.paths == {SCRIPT, str(models), f"{models}/x.safetensors"}

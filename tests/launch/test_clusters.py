@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from infx import schema
 from infx.errors import InfxError, ProblemsError
 from infx.launch.cluster import Allocation
 from infx.launch.cluster_rules import CLUSTER_RULES, FILE_RULES
@@ -31,6 +32,7 @@ WRONG = [
     ("cluster-placeholder", "image: {from: registry}}", "image: {from: registry}, port: {base: 1, plus: job}}", "c.yaml:10: clusters.h200-once: port needs the id of an allocation, which only allocate: salloc has. Use allocate: salloc, or another placeholder."),
     ("cluster-mount", "h200-a: {extends: slurm, gpu: h200}", "h200-a: {extends: slurm, gpu: h200, mounts: [/a]}", 'c.yaml:9: clusters.h200-a: mounts: found "/a"; expected <path here>:<path in the container>, without a comma.'),
     ("cluster-secret", "h200-a: {extends: slurm, gpu: h200}", "h200-a: {extends: slurm, gpu: h200, env: {HF_TOKEN: x}}", "c.yaml:9: clusters.h200-a: env: HF_TOKEN is a secret, which a row gets from the machine's environment. Remove its value from this file, and revoke it."),
+    ("cluster-secret", "h200-a: {extends: slurm, gpu: h200}", "h200-a: {extends: slurm, gpu: h200, image: {env: {ACME_API_KEY: x}}}", "c.yaml:9: clusters.h200-a: env: ACME_API_KEY is a secret, which a row gets from the machine's environment. Remove its value from this file, and revoke it."),
     ("cluster-unsafe-step", "h200-a: {extends: slurm, gpu: h200}", "h200-a: {extends: slurm, gpu: h200, exclusive: false, before: [stop-containers]}", "c.yaml:9: clusters.h200-a: before: stop-containers would stop containers of other jobs; expected exclusive: true and allocate: salloc. Reserve the whole node, or remove stop-containers."),
     ("cluster-unsafe-step", "image: {from: registry}}", "image: {from: registry}, workspace: {send: sbcast, to: /tmp/w}}", "c.yaml:10: clusters.h200-once: workspace needs allocate: salloc, because several steps use the copy. Use allocate: salloc, or remove workspace."),
     ("cluster-container-name", 'name: "bench-{runner}"', "name: bench", 'c.yaml:11: clusters.h200-docker: container.name: found "bench"; two runners of one machine would share the name. Add {runner} to the name.'),
@@ -134,3 +136,12 @@ def test_an_existing_file_of_fifteen_clusters_loads(shared: Path) -> None:
     parsed, problems = parse_clusters(path.read_bytes(), "clusters.yaml")
     assert [problem.rule for problem in problems] == ["cluster-container-name"]
     assert len(parsed.fields) == len(parsed.plain) == 15
+
+
+def test_a_change_may_depend_on_every_simple_field_of_a_row() -> None:
+    """Fields of several nodes, of components and of the plan alone are left out."""
+    conditions = set(schema.read_schema("clusters")["$defs"]["when"]["properties"]) - {"set"}
+    known = set(schema.read_schema("matrix-row")["$defs"]["single-fixed"]["properties"])
+    known |= set(schema.read_schema("matrix-row")["$defs"]["single-agentic"]["properties"])
+    others = {"router", "kv-offload-backend", "srt-recipe", "eval-srt-recipe", "recipe-fingerprint"}
+    assert conditions == known - others

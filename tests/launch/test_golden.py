@@ -90,11 +90,20 @@ def test_there_are_golden_rows() -> None:
 def test_a_launch_does_what_the_launcher_did(case: dict[str, Any], clusters: Clusters) -> None:
     if not case["script"]["exists"] or find_command(case, "container") is None:
         with pytest.raises(InfxError):  # refused before a GPU is reserved
-            render(case, clusters)
+            bind(render(case, clusters), case)
         return
-    launch = render(case, clusters)
+    launch = bind(render(case, clusters), case)
     assert describe_launch(launch) == describe_case(case)
     assert find_environment(launch, case) == find_golden_environment(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["golden"])
+def test_a_launch_looks_for_the_same_scripts(case: dict[str, Any], clusters: Clusters) -> None:
+    """A launcher may look for a name twice."""
+    if find_command(case, "container") is None:
+        return
+    (scripts,) = (choice for choice in render(case, clusters).choices if choice.name == "script")
+    assert scripts.paths == tuple(dict.fromkeys(case["script"]["candidates"]))
 
 
 def render(case: dict[str, Any], clusters: Clusters) -> Launch:
@@ -103,10 +112,13 @@ def render(case: dict[str, Any], clusters: Clusters) -> Launch:
         name: value for name, value in case["job-env"].items() if name not in MACHINE | SECRETS | {*UNREAD}
     }
     task = LaunchTask(id="0" * 12, row=row, environment=environment, gathered=(), minutes=720)
-    name = clusters.get_for_runner(case["runner"])
+    return render_row_launch(task, clusters.get_for_runner(case["runner"]), clusters)
+
+
+def bind(launch: Launch, case: dict[str, Any]) -> Launch:
     paths = {case["script"]["chosen"]} if case["script"]["exists"] else set()
     host = HostFacts(runner=case["runner"], values=VALUES, paths=frozenset(paths))
-    return bind_launch(render_row_launch(task, name, clusters), host)
+    return bind_launch(launch, host)
 
 
 def describe_launch(launch: Launch) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def test_families_lie_between_defaults_and_the_cluster() -> None:
 
 
 def test_a_family_reached_twice_appends_once() -> None:
-    families = {"cache": {"mounts": ["+", "c"]}, "site": {"extends": "cache"}}
+    families: dict[str, dict[str, Any]] = {"cache": {"mounts": ["+", "c"]}, "site": {"extends": "cache"}}
     assert resolve_fields({"extends": ["site", "cache"]}, families, {"mounts": ["m"]}) == {
         "mounts": ["m", "c"]
     }

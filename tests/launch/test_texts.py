@@ -8,7 +8,7 @@ import pytest
 
 from infx.errors import InfxError
 from infx.launch.texts import find_names, make_texts, name_image
-from tests.launch.samples import clusters, task
+from tests.launch.samples import CLUSTERS, change, clusters, task
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,13 @@ def test_a_row_has_values_for_its_placeholders() -> None:
     assert filled == (
         "benchmarks/single_node/fixed_seq_len/m1_fp8_h200_vllm_mtp 8 0,1,2,3,4,5,6,7 /images/acme_vllm_1.sqsh /mnt/hf_hub_cache/"
     )
+
+
+@pytest.mark.parametrize(("framework", "expected"), [("trt", "h200_trt"), ("vllm", "h200")])
+def test_a_framework_may_have_a_tag(framework: str, expected: str) -> None:
+    text = change(CLUSTERS, "h200-a: {", "h200-a: {tags: {trt: _trt}, ")
+    row_task = task(framework=framework)
+    assert make_texts(row_task, clusters(text).resolve("h200-a", row_task.row)).fill("{gpu}{tag}") == expected
 
 
 def test_placeholders_of_the_machine_stay() -> None:

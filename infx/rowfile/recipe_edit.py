@@ -4,29 +4,29 @@ Edits: name (of the job), set (values of keys that the recipe has), health_check
 to add after every line of a key). This text runs on a launch's machine: standard library only, Python 3.8.
 """
 
+from __future__ import annotations
+
 import json
 import re
 import sys
-from typing import Any, Dict, List  # noqa: UP035 - Python 3.8 evaluates these annotations
-
-Lines = List[str]  # noqa: UP006
+from typing import Any
 
 
 def main(path: str, edits: str) -> int:
     """Edit the file. Exit code 1 if the recipe does not have what an edit changes."""
-    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - standard library, and fast
+    with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     try:
         lines = edit_lines(lines, json.loads(edits))
     except LookupError as error:
         sys.stderr.write(f"infx: {path}: the recipe has no {error.args[0]}.\n")
         return 1
-    with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123
+    with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     return 0
 
 
-def edit_lines(lines: Lines, edits: Dict[str, Any]) -> Lines:  # noqa: UP006
+def edit_lines(lines: list[str], edits: dict[str, Any]) -> list[str]:
     """Return the edited lines. Raises LookupError with a key that the recipe does not have."""
     if "name" in edits:
         lines = set_name(lines, edits["name"])
@@ -39,7 +39,7 @@ def edit_lines(lines: Lines, edits: Dict[str, Any]) -> Lines:  # noqa: UP006
     return lines
 
 
-def set_name(lines: Lines, name: str) -> Lines:
+def set_name(lines: list[str], name: str) -> list[str]:
     """Return the lines with another job name, at the top or directly below `base`."""
     place = "name: "
     for index, line in enumerate(lines):
@@ -51,7 +51,7 @@ def set_name(lines: Lines, name: str) -> Lines:
     raise LookupError("name")
 
 
-def _parent(lines: Lines, index: int) -> str:
+def _parent(lines: list[str], index: int) -> str:
     """Return the key of the mapping that a line belongs to, if that key is at the top of the file."""
     depth = len(lines[index]) - len(lines[index].lstrip())
     for line in reversed(lines[:index]):
@@ -61,7 +61,7 @@ def _parent(lines: Lines, index: int) -> str:
     return ""
 
 
-def set_value(lines: Lines, key: str, value: str) -> Lines:
+def set_value(lines: list[str], key: str, value: str) -> list[str]:
     """Return the lines with another value on every line of a key."""
     pattern = re.compile(rf"(\s*{re.escape(key)}\s*:\s).*")
     if not any(pattern.fullmatch(line) for line in lines):
@@ -69,7 +69,7 @@ def set_value(lines: Lines, key: str, value: str) -> Lines:
     return [pattern.sub(lambda match: match.group(1) + value, line) for line in lines]
 
 
-def set_block(lines: Lines, key: str, values: Dict[str, Any]) -> Lines:  # noqa: UP006
+def set_block(lines: list[str], key: str, values: dict[str, Any]) -> list[str]:
     """Return the lines with another mapping under a key: in its place, or at the end."""
     pattern = re.compile(rf"(\s*){re.escape(key)}\s*:.*")
     for index, line in enumerate(lines):
@@ -84,16 +84,16 @@ def set_block(lines: Lines, key: str, values: Dict[str, Any]) -> Lines:  # noqa:
     return [*lines, *_render_block("", key, values)]
 
 
-def _render_block(indent: str, key: str, values: Dict[str, Any]) -> Lines:  # noqa: UP006
+def _render_block(indent: str, key: str, values: dict[str, Any]) -> list[str]:
     return [
         f"{indent}{key}:",
         *(f"{indent}  {name}: {json.dumps(value)}" for name, value in values.items()),
     ]
 
 
-def add_after(lines: Lines, key: str, added: str) -> Lines:
+def add_after(lines: list[str], key: str, added: str) -> list[str]:
     """Return the lines with a line after every line of a key, at the same depth."""
-    edited: Lines = []
+    edited: list[str] = []
     for line in lines:
         edited.append(line)
         match = re.fullmatch(rf"(\s*){re.escape(key)}\s*:.*", line)

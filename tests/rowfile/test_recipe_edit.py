@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from infx import yaml12
-from infx.launch.recipe_edit import edit_lines
+from infx.rowfile.recipe_edit import edit_lines
 
 PLAIN = """\
 name: "old"  # of the job
@@ -91,7 +91,7 @@ def test_an_edit_without_effect_is_an_error(text: str, edits: dict[str, Any], mi
 def test_the_text_runs_as_a_program(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text(PLAIN)
-    source = files("infx.launch").joinpath("recipe_edit.py").read_text("utf-8")
+    source = files("infx.rowfile").joinpath("recipe_edit.py").read_text("utf-8")
     argv = [sys.executable, "-I", "-c", source, str(recipe)]
     subprocess.run([*argv, json.dumps({"name": 'a "quoted" name'})], check=True)
     assert yaml12.load(recipe.read_bytes(), "r").value["name"] == 'a "quoted" name'
