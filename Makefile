@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench fix lock nightly clean
+.PHONY: demo test lint bench fix lock nightly pictures clean
 
 demo: .venv/run
 	@$(BIN)/infx demo --html demo.html
@@ -28,18 +28,23 @@ lint: .venv/dev
 bench: .venv/dev
 	@$(BIN)/python -m tests.speed
 
+pictures: .venv/dev
+	@$(BIN)/python -m tests.pictures
+
 fix: .venv/dev
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
 # Resolve pyproject.toml again, for every Python and platform in one file. uv.txt pins uv itself; actions.txt lacks the
-# packages that no command of a workflow imports; sql.txt adds those that a job with a results store in SQL needs.
+# packages that no command of a workflow imports; sql.txt adds those that a job with a results store in SQL needs, and
+# page.txt the one whose script draws charts.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade
 lock: .venv/dev
-	@$(COMPILE) --group build pyproject.toml --output-file requirements/run.txt
+	@$(COMPILE) --extra page --group build pyproject.toml --output-file requirements/run.txt
 	@$(COMPILE) --no-emit-package rich --no-emit-package pygments pyproject.toml --output-file requirements/actions.txt
 	@$(COMPILE) --extra sql --no-emit-package rich --no-emit-package pygments pyproject.toml --output-file requirements/sql.txt
-	@$(COMPILE) --extra sql --group build --group dev pyproject.toml --output-file requirements/dev.txt
+	@$(COMPILE) --extra page --no-emit-package rich --no-emit-package pygments pyproject.toml --output-file requirements/page.txt
+	@$(COMPILE) --extra sql --extra page --group build --group dev pyproject.toml --output-file requirements/dev.txt
 	@$(COMPILE) --group uv --output-file requirements/uv.txt
 
 clean:

@@ -52,7 +52,7 @@ def visualizer(number: int, connect: Connect, policy: Policy) -> None:
     from infx.comments.visualizer import make_visualizer
 
     facts = _gather(number, connect, policy)[0]
-    sticky = make_visualizer(policy, facts.sweeps, facts.gate.reuse, facts.comparison)
+    sticky = make_visualizer(policy, facts.sweeps, facts.gate.reuse, facts.comparison, facts.page)
     _print([sticky] if sticky else [], policy)
 
 

@@ -50,6 +50,10 @@ if TYPE_CHECKING:
             "infx.cli.results_compare:compare",
             "Compare results with the newest published results of the same series and concurrency.",
         ),
+        "page": (
+            "infx.cli.results_page:page",
+            "Make a page with charts from the results of a sweep, compared with the newest published ones.",
+        ),
         "publications": ("infx.cli.results_store:publications", "List the published runs."),
         "withdraw": (
             "infx.cli.results_store:withdraw",

@@ -30,6 +30,7 @@ _COLUMNS = {
     "running": words("running", "运行中"),
     "waiting": words("waiting", "等待中"),
 }
+_PAGE = words("View results page", "查看结果页面")
 _ROWS, _EVALS = words("rows", "性能"), words("evals", "精度")
 _REUSED = words("Reused for the merge", "合并时复用")
 _INCOMPLETE = words("Reused for the merge, incomplete", "合并时复用，结果不完整")
@@ -46,6 +47,7 @@ def make_visualizer(
     sweeps: Sequence[SweepProgress],
     reuse: Reuse | None = None,
     comparison: ComparisonDigest | None = None,
+    page: int | None = None,
 ) -> Sticky | None:
     """Return the kept comment about the sweeps of one pull request that have results; None if there are none.
 
@@ -54,6 +56,7 @@ def make_visualizer(
     Args:
         reuse: the decision about reuse, which is shown if a run is reused.
         comparison: of the newest sweep that has results.
+        page: the artifact with the page of its results.
     """
     visualizer = policy.comments.visualizer
     shown = list_shown(sweeps)
@@ -62,7 +65,7 @@ def make_visualizer(
     return Sticky(
         key="visualizer",
         marker=visualizer.marker,
-        text=render(policy, shown, reuse, comparison),
+        text=render(policy, shown, reuse, comparison, page),
         order=shown[0].order,
         adopt=visualizer.adopt,
         adopt_order=_run_pattern(policy),
@@ -82,12 +85,15 @@ def render(
     sweeps: Sequence[SweepProgress],
     reuse: Reuse | None = None,
     comparison: ComparisonDigest | None = None,
+    page: int | None = None,
 ) -> str:
     """Render the comment. sweeps: at least one, with results, newest first."""
     newest, *earlier = sweeps
     languages = policy.comments.languages
     run = newest.run
     links = [f"{link.text}: {link.url.format(run=run.id)}" for link in policy.comments.visualizer.links]
+    if page is not None:
+        links.append(f"{join_inline(_PAGE, languages)}: {run.url}/artifacts/{page}")
     words_of_state = join_inline(_WORDS[newest.state], languages)
     state = f"{_MARKS[newest.state]} **{words_of_state}** — {_render_run(newest, languages)}"
     parts = [
@@ -99,6 +105,13 @@ def render(
         _render_earlier(policy, earlier),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def find_page(body: str, run_url: str) -> int | None:
+    """Return the artifact with the page that the body of a comment links; None if it links none."""
+    titles = "|".join(map(re.escape, _PAGE.values()))
+    link = re.search(rf"(?m)^[^\n]*(?:{titles}): {re.escape(run_url)}/artifacts/([0-9]{{1,19}})\r?$", body)
+    return int(link[1]) if link else None
 
 
 def _render_table(sweep: SweepProgress, languages: Sequence[Language]) -> str:

@@ -16,7 +16,7 @@ from infx.records import record
 
 _SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c")  # as runners call it
 _END = "\n\0"  # no argument ends like this
-_ASK = """infx() { printf '%s\\0' "$@" $'\\n' >&3; }; exec 3> "$INFX_CALLS"\n"""
+_ASK = """infx() { printf '%s\\0' "$PWD" "$@" $'\\n' >&3; }; exec 3> "$INFX_CALLS"\n"""
 _ANSWER = """infx() { cat "$INFX_ANSWER"; return "$INFX_CODE"; }\n"""
 _INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
 _IF = re.compile(r"inputs\.([\w-]+) != ''")
@@ -76,6 +76,14 @@ def _read(name: str) -> Any:
 
 
 @record
+class ShellCall:
+    """A call of infx in a shell."""
+
+    at: Path  # the folder
+    arguments: tuple[str, ...]
+
+
+@record
 class Shell:
     """A shell that runs the lines of a step twice: first to learn the arguments of infx, then with its output."""
 
@@ -84,14 +92,15 @@ class Shell:
     environ: Mapping[str, str]
     scratch: Path  # a folder for files that this process and the shell exchange
 
-    def read_arguments(self) -> list[str]:
-        """Return the arguments of the step's only call of infx."""
+    def read_call(self) -> ShellCall:
+        """Return the step's only call of infx."""
         calls_file = self.scratch / "calls"
         self._run(_ASK, INFX_CALLS=str(calls_file))
         calls = [call.split("\0")[:-1] for call in calls_file.read_text(encoding="utf-8").split(_END)[:-1]]
         if len(calls) != 1:
             raise StoryError(f"A step calls infx {len(calls)} times, not once: {self.step.lines}")
-        return calls[0]
+        folder, *arguments = calls[0]
+        return ShellCall(at=Path(folder), arguments=tuple(arguments))
 
     def answer(self, code: int, out: str) -> None:
         """Run the lines again, with the exit code and the output that infx has for them."""

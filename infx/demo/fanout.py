@@ -15,7 +15,7 @@ from typing import Protocol
 
 from infx.bench.jobs import RowJob
 from infx.bench.uploads import artifact_name
-from infx.demo.stage import RowOutcome
+from infx.demo.steps import RowOutcome
 from infx.hub.hub import Hub
 from infx.matrix.row_file import ROW_FILE
 

@@ -18,9 +18,12 @@ from infx.bench.jobs import RowJob
 from infx.demo.actions import Shell, read_action, read_permissions
 from infx.demo.fanout import Fanout, Show
 from infx.demo.repository import POLICY
-from infx.demo.stage import APP, Answer, DemoStage, RowOutcome, SweepRecord, hub_dates
+from infx.demo.stage import APP, Answer, DemoStage, hub_dates
+from infx.demo.steps import RowOutcome, SweepRecord
+from infx.gate.decision import Reason
 from infx.git import Git
 from infx.hub.state import Event, Run
+from infx.matrix.estimate import estimate_gpu_hours
 from infx.matrix.folder import CANARY, JOBS, read_jobs
 from infx.phrases import count
 from infx.policy.load import parse_policy
@@ -40,6 +43,7 @@ class StepDisplay:
 
     words: str
     show: Callable[[Answer], Sequence[str]]  # selects the lines of the output
+    expect: int = 0  # exit code
 
 
 @dataclass
@@ -73,29 +77,27 @@ class Machines:
     ) -> None:
         base = base or self.stage.hub.state.pulls[number].base_sha
         inputs = {"policy": f"{base}:{POLICY}", "base-ref": base, "head-ref": head, "stage": stage}
-        self._act(
+        self.act(
             "changelog",
-            StepDisplay(words, lambda answer: answer.err.splitlines()),
+            StepDisplay(words, lambda answer: answer.err.splitlines(), expect),
             inputs={
                 **inputs,
                 "pr": str(number) if stage == "pr" else "",
                 "directory": str(self._check_out(head)),
             },
             pull=number,
-            expect=expect,
         )
 
     def merge(self, event: Event, number: int, *, why: str, expect: int = 0) -> None:
         """Run the workflow `merge` for a comment; checks that have not ended are not awaited here."""
         push = self.stage.hub.app_token(APP, contents="write", pull_requests="write", workflows="write")
-        self._act(
+        self.act(
             "merge",
-            StepDisplay(f"merge: {why}", lambda answer: answer.err.splitlines()),
+            StepDisplay(f"merge: {why}", lambda answer: answer.err.splitlines(), expect),
             job=("merge", "merge"),
-            inputs={"policy": POLICY, "directory": self._clone(), "wait": "0", "push-token": push},
+            inputs={"policy": POLICY, "directory": self.clone(), "wait": "0", "push-token": push},
             pull=number,
-            environ={**hub_dates(self.stage), **self._save_event(event)},
-            expect=expect,
+            environ={**hub_dates(self.stage), **self.save_event(event)},
         )
         self.stage.hub.sync()
 
@@ -107,11 +109,11 @@ class Machines:
             return [line for line in lines if not line.startswith("Pull requests:")]
 
         push = self.stage.hub.app_token(APP, contents="write", pull_requests="write")
-        self._act(
+        self.act(
             "reconcile",
             StepDisplay(f"reconcile: {why}", show),
             job=("reconcile", "reconcile"),
-            inputs={"policy": POLICY, "directory": self._clone(), "pr": str(number), "push-token": push},
+            inputs={"policy": POLICY, "directory": self.clone(), "pr": str(number), "push-token": push},
             pull=number,
             environ=hub_dates(self.stage),
         )
@@ -119,29 +121,29 @@ class Machines:
 
     def signoff(self, event: Event, number: int, *, why: str) -> None:
         """Run the workflow `signoff`: verify every sign-off of the pull request again."""
-        self._act(
+        self.act(
             "signoff",
             StepDisplay(f"signoff: {why}", _describe_signoff),
             job=("signoff", "verify"),
-            inputs={"policy": POLICY, "directory": self._clone()},
+            inputs={"policy": POLICY, "directory": self.clone()},
             pull=number,
-            environ=self._save_event(event),
+            environ=self.save_event(event),
         )
 
     def approve(self, event: Event) -> Run:
         """Run the workflow `approve-fork` and return the run that it dispatched."""
         hub = self.stage.hub
         earlier_runs = set(hub.state.runs)
-        self._act(
+        self.act(
             "approve",
             StepDisplay(
                 "approve-fork: check who approved, and that this commit is still the head",
                 lambda answer: [json.loads(answer.out)["words"]],
             ),
             job=("approve-fork", "approve"),
-            inputs={"policy": f"{self._clone()}/{POLICY}"},
+            inputs={"policy": f"{self.clone()}/{POLICY}"},
             pull=event.payload["issue"]["number"],
-            environ=self._save_event(event),
+            environ=self.save_event(event),
         )
         return next(run for number, run in hub.state.runs.items() if number not in earlier_runs)
 
@@ -157,20 +159,22 @@ class Machines:
             record = self._sweep(run, number, decision)
         elif decision["verdict"] == "stop":
             self._stop_others(run, number)
+        elif decision["reason"] == Reason.SKIP_MARKER:
+            self.save_sweep(number, "no new sweep for a commit that only merges main")
         failed = record is not None and any(row.conclusion != "success" for row in record.rows)
         hub.finish_run(run.id, "failure" if failed or decision["refused"] else "success")
         return record
 
     def _gate(self, event: Event, run: Run, number: int) -> dict[str, Any]:
         self._folder(run).mkdir(parents=True, exist_ok=True)
-        self._act(
+        self.act(
             "gate",
             StepDisplay("gate: does a sweep start?", lambda answer: [json.loads(answer.out)["sentence"]]),
             job=("run-sweep", "gate"),
-            inputs={"policy": f"{self._clone()}/{POLICY}"},
+            inputs={"policy": f"{self.clone()}/{POLICY}"},
             workspace=self._folder(run),
             pull=number,
-            environ={**self._save_event(event), "GITHUB_RUN_ID": str(run.id)},
+            environ={**self.save_event(event), "GITHUB_RUN_ID": str(run.id)},
         )
         decision: dict[str, Any] = json.loads((self._folder(run) / "decision.json").read_bytes())
         return decision
@@ -199,11 +203,20 @@ class Machines:
         self.stage.clock.skip_to_next_hour()
         failures = [f"{row.job.name}: {row.words}" for row in rows if row.conclusion == "failure"]
         self.stage.note("runners", _describe_rows(rows), pull=number, shown=failures)
-        return self._collect(run, number, rows, policy)
+        step = len(self.stage.steps) - 1
+        if stopped := [row.job.row for row in rows if row.conclusion == "cancelled"]:
+            words = f"{count(len(stopped), 'row')} stopped before they began, after the first failure"
+            self.stage.save(number, words, estimate_gpu_hours(stopped, policy.estimates))
+        return self._collect(run, number, step, rows, policy)
+
+    def save_sweep(self, number: int, words: str) -> None:
+        """Record that the newest sweep of a pull request did not have to run once more."""
+        if sweeps := [sweep for sweep in self.stage.sweeps if sweep.pull == number]:
+            self.stage.save(number, words, sweeps[-1].gpu_hours)
 
     def _plan(self, run: Run, number: int, head: str, measured: Path) -> None:
         base = self.stage.hub.state.pulls[number].base_sha
-        self._act(
+        self.act(
             "plan",
             StepDisplay(
                 "plan: turn the changelog's new entries into rows", lambda answer: answer.err.splitlines()
@@ -221,34 +234,47 @@ class Machines:
             pull=number,
         )
 
-    def _collect(self, run: Run, number: int, rows: Sequence[RowOutcome], policy: Policy) -> SweepRecord:
+    def _collect(
+        self, run: Run, number: int, step: int, rows: Sequence[RowOutcome], policy: Policy
+    ) -> SweepRecord:
         hub, folder = self.stage.hub, self._folder(run)
         collecting = hub.add_job(run.id, "sweep / collect", conclusion=None)
         plan, artifacts, out = folder / "sweep-plan", folder / "artifacts", folder / "results"
         artifacts.mkdir(exist_ok=True)
         is_whole = all(row.conclusion == "success" for row in rows)
-        self._act(
+        self.act(
             "results",
             StepDisplay(
-                "collect: compare the results with the plan", lambda answer: answer.err.splitlines()[:4]
+                "collect: compare the results with the plan",
+                lambda answer: answer.err.splitlines()[:4],
+                int(not is_whole),
             ),
+            StepDisplay("compare: set the results against the published ones", describe_all),
             job=("sweep", "collect"),
             inputs={
-                "policy": f"{self._clone()}/{POLICY}",
+                "policy": f"{self.clone()}/{POLICY}",
                 "plan-path": str(plan),
                 "artifacts-path": str(artifacts),
                 "out": str(out),
+                "clone": self.clone(),
             },
             pull=number,
             environ={"GITHUB_RUN_ID": str(run.id)},
-            expect=int(not is_whole),
         )
         for path in sorted(out.iterdir()):
             if path.is_dir():
                 hub.add_artifact(run.id, path.name, {file.name: file.read_bytes() for file in path.iterdir()})
         hub.finish_job(collecting.id, "success" if is_whole else "failure")
         points = collect(list(_read_row_jobs(plan / JOBS)), read_folder(artifacts), policy.results).points
-        record = SweepRecord(run=run.id, pull=number, rows=tuple(rows), points=points)
+        ran = [row.job.row for row in rows if row.conclusion != "cancelled"]
+        record = SweepRecord(
+            run=run.id,
+            pull=number,
+            step=step,
+            rows=tuple(rows),
+            points=points,
+            gpu_hours=estimate_gpu_hours(ran, policy.estimates),
+        )
         self.stage.sweeps.append(record)
         return record
 
@@ -271,16 +297,16 @@ class Machines:
     def _folder(self, run: Run) -> Path:
         return self.stage.folder / f"run-{run.id}"
 
-    def _clone(self) -> str:
+    def clone(self) -> str:
         return str(self.stage.clone("infx"))
 
-    def _save_event(self, event: Event) -> dict[str, str]:
+    def save_event(self, event: Event) -> dict[str, str]:
         """Write an event's payload to a file, and return the variables that a runner sets for the event."""
         path = self.stage.folder / "event.json"
         path.write_text(json.dumps(event.payload))
         return {"GITHUB_EVENT_PATH": str(path), "GITHUB_EVENT_NAME": event.name}
 
-    def _act(
+    def act(
         self,
         name: str,
         *displays: StepDisplay,
@@ -289,7 +315,6 @@ class Machines:
         job: tuple[str, str] | None = None,
         workspace: Path | None = None,
         environ: Mapping[str, str] | None = None,
-        expect: int = 0,
     ) -> None:
         """Run an action; `displays` has a text for each of its steps, `job` names the workflow and job of its token."""
         token = self.stage.hub.workflow_token(read_permissions(*job)) if job else ""
@@ -298,15 +323,16 @@ class Machines:
             at = Path(step.directory or workspace or self.stage.folder)
             variables = {**runner, **(environ or {}), **step.environ}
             shell = Shell(step=step, at=at, environ=variables, scratch=self.stage.folder)
+            called = shell.read_call()
             answer = self.stage.command(
                 ACTIONS,
                 display.words,
-                *shell.read_arguments(),
-                at=at,
+                *called.arguments,
+                at=called.at,
                 pull=pull,
                 environ=variables,
                 show=display.show,
-                expect=expect,
+                expect=display.expect,
             )
             shell.answer(answer.code, answer.out)
 
@@ -336,6 +362,10 @@ def _describe_check(mark: str, check: str, reason: str) -> str:
     """Return a line for a check, without links; for a settled warning, name the person instead of the reason."""
     settled = re.search(r"Settled by `([^`]+)`", reason)
     return f"{mark} {check}: " + (f"settled by {settled[1]}" if settled else _LINKS.sub("", reason))
+
+
+def describe_all(answer: Answer) -> list[str]:
+    return answer.out.splitlines() + answer.err.splitlines()
 
 
 def _describe_rows(rows: Sequence[RowOutcome]) -> str:

@@ -1,95 +1,112 @@
-"""Render the demo's page: each pull request as people see it, its sweeps as pictures, and the timeline.
+"""Render the demo's page: the overview, each scene with its timeline, and the published results.
 
-The page is a single file without scripts, for light and dark themes and for wide and narrow windows.
+The page is a single file that requests nothing, for light and dark themes and for wide and narrow windows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import groupby
 from pathlib import Path
 
-from infx.demo.charts import Layouts, draw_plan, draw_results, draw_table
-from infx.demo.conversation import render_conversation
-from infx.demo.stage import DemoStage, DemoStep, SweepRecord
-from infx.demo.tell import TABLE, describe_cost
-from infx.hub.state import Pull
+from infx.demo.comments import CommentDisplay
+from infx.demo.overview import PullOverview, read_overview, render_grid, render_totals
+from infx.demo.results import SET, find_lines, render_results
+from infx.demo.rows import LEGEND
+from infx.demo.stage import DemoStage
+from infx.demo.timeline import Timeline
+from infx.page.document import ChartPage, render_chart_page
 
 _STYLE = Path(__file__).with_name("data") / "page.css"
+_WRONG = ' <span class="wrong" title="something goes wrong">✕</span>'
 _ABOUT = """\
-<p>This page shows pull requests of a GPU benchmark repository, from the first push to the merge. A pull request appends
-an entry to the changelog; the entry asks for a <b>sweep</b>, a run that measures all <b>rows</b> (benchmark jobs) of the
-named configurations. The bot keeps comments and two statuses: <code>infx/sweep</code> for the sweep, and
-<code>codeowner-signoff-verify</code> for the <b>sign-off</b>, a reviewer's checklist that infx verifies.</p>
-<p>The commands are those that the workflows run. A program on this machine, the hub, replaces GitHub, and its clock skips
-the hours that sweeps take. No GPU was used: every row reports sample numbers.</p>"""
-_LEGEND = """\
-<p class="about">Each cell is a row (one benchmark job) on its runner (GPU machine). c64 measures throughput with 64
-concurrent sessions; e64 is an accuracy run (eval) with 64 sessions. The mark shows the parallelism layout: TP4 is tensor
-parallelism over 4 GPUs, EP4 adds expert parallelism, and DPA adds data-parallel attention. TP4/EP4 is also called TEP4,
-and TP4/EP4/DPA is also called DEP4. <span class="status success">passed</span> <span class="status failure">failed</span>
-<span class="status cancelled">stopped before it began</span></p>"""
+<p>A pull request appends an entry to a changelog; the entry asks for a <b>sweep</b>, a run that measures all <b>rows</b>
+(benchmark jobs) of the named configurations on expensive GPUs. infx decides whether a sweep may start, checks its results,
+verifies the <b>sign-off</b> of a reviewer, merges, and publishes. Here six pull requests run into trouble, as real ones do.</p>"""
+_NOTES = """\
+<details class="about"><summary>How to read this page</summary>
+<p>The commands are those that the project's workflows run. A program on this machine, the hub, replaces GitHub, and its
+clock skips the hours that sweeps take. No GPU was used: every row reports sample numbers.</p>
+<p>Each mark in the grid leads to a step of the timeline:
+<span class="mark success">✓</span> done, <span class="mark failure">✕</span> refused or failed,
+<span class="mark pending">●</span> waiting, <span class="mark none">○</span> no sweep started. The timeline shows every
+comment and status as it was at that moment.</p>
+<p>GPU-hours are the plan's estimates. Saved are rows that were stopped after the first failure, sweeps that did not have
+to run again because a commit only merged main, and sweeps of merges, which reuse a finished sweep.</p>
+{legend}</details>"""
 
 
-def render_page(stage: DemoStage, scenes: Mapping[str, str], counts: str) -> str:
-    """Return the page; `scenes` maps the name of each scene to its description, and `counts` is a line of totals."""
-    scene_of: dict[int, str] = {}
-    for step in stage.steps:
-        if step.pull:
-            scene_of.setdefault(step.pull, step.scene)
-    pulls = [
-        (pull, scene_of[pull.number]) for pull in stage.hub.state.pulls.values() if pull.number in scene_of
-    ]
-    cards = "".join(_render_card(pull, scene, scenes[scene]) for pull, scene in pulls)
+def render_page(stage: DemoStage, scenes: Mapping[str, str], counts: str, library: str) -> str:
+    """Return the page.
+
+    Args:
+        scenes: the description of each scene that was played, by its name.
+        counts: a line of totals.
+        library: the script that draws charts.
+    """
+    pulls = read_overview(stage)
+    timeline = Timeline(stage, CommentDisplay(lambda address: _find_anchor(stage, address)))
+    lines = find_lines(stage.merges, stage.sweeps)
+    played = {
+        scene: words for scene, words in scenes.items() if scene in {step.scene for step in stage.steps}
+    }
+    sections = "".join(_render_scene(timeline, pulls, scene, words) for scene, words in played.items())
+    body = (
+        f'<a class="skip" href="#scenes">Skip to the timeline</a>{_render_navigation(stage, pulls, played)}'
+        f'<main><header id="overview"><h1>infx demo</h1>{_ABOUT}{render_totals(stage, pulls)}</header>'
+        f'{render_grid(pulls)}{_NOTES.format(legend=LEGEND)}<div id="scenes">{sections}</div>{render_results(stage.merges, lines)}'
+        f'<footer class="about">{escape(counts)} Seconds are real time on this machine; reads and writes are requests to '
+        "GitHub's API.</footer></main>"
+    )
     style = _STYLE.read_text(encoding="utf-8")
+    return render_chart_page(ChartPage(title="infx demo", body=body, sets={SET: lines}, style=style), library)
+
+
+def _render_navigation(stage: DemoStage, pulls: Sequence[PullOverview], scenes: Mapping[str, str]) -> str:
+    items = ['<li><a href="#overview">Overview</a></li>']
+    for scene in scenes:
+        numbers = [f"#{overview.pull.number}" for overview in pulls if overview.scene == scene]
+        chapters = "".join(
+            f'<li><a href="#chapter-{chapter.step}">{f"#{chapter.pull} " if len(numbers) > 1 else ""}'
+            f"{escape(chapter.theme.title)}{_WRONG if chapter.theme.wrong else ''}</a></li>"
+            for chapter in stage.chapters
+            if chapter.scene == scene
+        )
+        items.append(
+            f'<li><a href="#scene-{scene}"><span>Scene {scene}</span> <small>{", ".join(numbers)}</small></a><ol>{chapters}</ol></li>'
+        )
+    items.append('<li><a href="#results">Published results</a></li>')
+    return f'<nav aria-label="Page"><ol>{"".join(items)}</ol></nav>'
+
+
+def _render_scene(timeline: Timeline, pulls: Sequence[PullOverview], scene: str, words: str) -> str:
+    titles = "".join(
+        f'<p id="pr-{overview.pull.number}"><span class="state {_name_state(overview)}">{_name_state(overview)}</span> '
+        f'<b>#{overview.pull.number} {escape(overview.pull.title)}</b> <span class="about">by '
+        f"{escape(overview.pull.author or 'ghost')} from <code>{escape(overview.pull.head_ref)}</code></span></p>"
+        for overview in pulls
+        if overview.scene == scene
+    )
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>infx demo</title><style>{style}</style></head><body>"
-        f'<header><h1>infx demo</h1>{_ABOUT}<p class="about">{escape(counts)}</p>'
-        f'<nav>{cards}<a href="#timeline"><b>Timeline</b> <span>every action, and the command that answered it</span></a></nav>'
-        f"</header><main>{''.join(_render_pull(stage, pull, scenes[scene]) for pull, scene in pulls)}"
-        f"{_render_timeline(stage.steps, scenes)}</main></body></html>\n"
+        f'<section id="scene-{scene}"><h2>Scene {scene}</h2><p class="lead">{escape(words)}</p>{titles}'
+        f"{timeline.render_scene(scene)}</section>"
     )
 
 
-def _render_card(pull: Pull, scene: str, words: str) -> str:
-    return (
-        f'<a href="#pr-{pull.number}"><b>Scene {escape(scene)} <span class="number">#{pull.number}</span></b> '
-        f"<span>{escape(words)}</span></a>"
-    )
-
-
-def _render_pull(stage: DemoStage, pull: Pull, words: str) -> str:
-    state = "merged" if pull.merged_at else "open" if pull.is_open else "closed"
-    sweeps = [sweep for sweep in stage.sweeps if sweep.pull == pull.number]
-    conversation = render_conversation(stage.hub, pull, lambda address: _find_anchor(stage, address))
-    return (
-        f'<section id="pr-{pull.number}"><h2>{escape(pull.title)} <span class="number">#{pull.number}</span></h2>'
-        f'<p><span class="state {state}">{state}</span> <b>{escape(pull.author or "ghost")}</b> from '
-        f'<code>{escape(pull.head_ref)}</code></p><p class="about">{escape(words)}</p>{conversation}'
-        f"<h3>Sweeps</h3>{_LEGEND}{''.join(map(_render_sweep, sweeps))}</section>"
-    )
-
-
-def _render_sweep(sweep: SweepRecord) -> str:
-    layouts = Layouts(sweep)
-    return (
-        f'<figure id="run-{sweep.run}"><figcaption>Run {sweep.run} {layouts.draw_legend()}</figcaption>'
-        f"{draw_plan(sweep, layouts)}{draw_results(sweep, layouts)}"
-        f"<details><summary>All rows with their numbers</summary>{draw_table(sweep)}</details></figure>"
-    )
+def _name_state(overview: PullOverview) -> str:
+    pull = overview.pull
+    return "merged" if pull.merged_at else "open" if pull.is_open else "closed"
 
 
 def _find_anchor(stage: DemoStage, address: str) -> str | None:
     """Return the id of the element that shows what an address of the hub names."""
-    names = {f"pr-{step.pull}" for step in stage.steps} | {f"run-{sweep.run}" for sweep in stage.sweeps}
-    names |= {f"issuecomment-{comment}" for _, comment in stage.hub.state.comments}
+    names = {f"pr-{chapter.pull}" for chapter in stage.chapters}
+    names |= {f"run-{sweep.run}" for sweep in stage.sweeps}
+    names |= {f"comment-{version.id}" for step in stage.steps for version in step.comments}
     match re.split(r"[/#?=]+", address):
         case [*_, "pull", _, name]:
-            pass
+            name = name.removeprefix("issue")
         case [*_, "pull", number]:
             name = f"pr-{number}"
         case [*_, "runs" | "unofficialRun", run]:
@@ -97,31 +114,3 @@ def _find_anchor(stage: DemoStage, address: str) -> str | None:
         case _:
             return None
     return name if name in names else None
-
-
-def _render_timeline(steps: Iterable[DemoStep], scenes: Mapping[str, str]) -> str:
-    parts = [
-        f"<details open><summary><h3>Scene {escape(scene)}</h3> {escape(scenes[scene])}</summary>"
-        f"{''.join(map(_render_step, scene_steps))}</details>"
-        for scene, scene_steps in groupby(steps, lambda step: step.scene)
-    ]
-    return (
-        '<section id="timeline"><h2>Timeline</h2><p class="about">Seconds are real time on this machine; reads and '
-        f"writes are requests to GitHub's API.</p>{''.join(parts)}</section>"
-    )
-
-
-def _render_step(step: DemoStep) -> str:
-    pull = f' <a class="number" href="#pr-{step.pull}">#{step.pull}</a>' if step.pull else ""
-    code = f' <span class="code">exit {step.code}</span>' if step.code else ""
-    cost = f'<span class="calls">{describe_cost(step, digits=2)}</span>' if step.command else ""
-    words = f"<p><b>{escape(step.who)}</b> {escape(step.words)}{pull} {cost}{code}</p>"
-    lines = [f"<b>$ {escape(step.command)}</b>"] if step.command else []
-    lines += [_render_line(line) for line in step.shown]
-    output = f"<pre>{''.join(lines)}</pre>" if lines else ""
-    return f'<div class="step">{words}{output}</div>'
-
-
-def _render_line(line: str) -> str:
-    kind = ' class="cells"' if TABLE.search(line) else ""
-    return f"<span{kind}>{escape(line)}</span>" if line.strip() else ""

@@ -11,9 +11,11 @@ from pathlib import Path
 from infx.demo.fanout import Show
 from infx.demo.machines import Machines
 from infx.demo.page import render_page
-from infx.demo.stage import Clock, DemoStage, DemoStep, plain_git
+from infx.demo.stage import Clock, DemoStage, plain_git
+from infx.demo.steps import DemoStep
 from infx.demo.story import Story
 from infx.hub.hub import Hub
+from infx.page.library import read_library
 from infx.phrases import count
 from infx.records import record
 
@@ -58,7 +60,7 @@ class Play:
     def page(self) -> str:
         """Return the page of the demo as HTML."""
         words = {name: scene.words for name, scene in self.scenes().items()}
-        return render_page(self.stage, words, f"{self.counts()}.")
+        return render_page(self.stage, words, f"{self.counts()}.", read_library())
 
     def counts(self) -> str:
         """Return the totals of the demo in a line."""

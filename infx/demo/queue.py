@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from infx.demo import chapters
 from infx.demo.machines import Machines
 from infx.demo.people import Person
+from infx.demo.publication import Publication
 from infx.demo.repository import CHANGELOG, render_entry
 from infx.demo.reviews import Reviews
 from infx.demo.stage import APP, DemoStage
@@ -14,12 +16,13 @@ from infx.hub.state import Event
 
 FIRST, SECOND, THIRD = 3601, 3602, 3603
 KEYS = {
-    FIRST: "kimik3-fp4-gb200-dynamo-vllm-agentic-dspark-dcp16-agg",
+    FIRST: "dsr1-fp4-gb200-dynamo-trt",
     SECOND: "kimik3-fp4-gb300-dynamo-vllm-agentic-dspark-mooncake-dcp8-agg",
-    THIRD: "minimaxm3-fp4-gb200-dynamo-vllm-agentic-mtp-disagg",
+    THIRD: "dsr1-fp8-gb200-dynamo-sglang",
 }
 WORDS = "Measure again with the new firmware"
 _CHECK = "changelog"
+_PATIENCE = 360  # minutes; every reading of the demo's clock takes some seconds
 _REQUIRED = ((_CHECK, ACTIONS_APP), "infx/sweep", "codeowner-signoff-verify")
 
 
@@ -30,11 +33,12 @@ class QueueScene:
     stage: DemoStage
     machines: Machines
     reviews: Reviews
+    publication: Publication
     mia: Person
 
     def play(self) -> None:
         """Queue three pull requests at once, and let infx queue those again that GitHub removes."""
-        self.stage.hub.add_ruleset(*_REQUIRED, queue=QueueRule())
+        self.stage.hub.add_ruleset(*_REQUIRED, queue=QueueRule(timeout=_PATIENCE))
         self.stage.hub.push_as(self.stage.hub.app_token(APP, contents="write", workflows="write"))
         self.stage.note(self.mia.login, "requires three checks and the merge queue on main")
         for number, author in zip(KEYS, ("cody", "noor", "amy"), strict=True):
@@ -50,18 +54,21 @@ class QueueScene:
         self.stage.hub.push_as(None)
 
     def _open(self, author: Person, number: int) -> None:
-        """Append an entry, the second with a placeholder as its link; sweep the head."""
+        """Append an entry, the second with a placeholder as its link; sweep the head, and ask for its reuse."""
         link = "XXX" if number == SECOND else f"https://github.com/acme/bench/pull/{number}"
         text = author.read_file(CHANGELOG) + render_entry(KEYS[number], WORDS, link)
         branch = f"again-{number}"
+        self.stage.begin_chapter(number, chapters.SWEPT)
         author.push(branch, {CHANGELOG: text}, WORDS)
         author.open(branch, number, f"{WORDS}: {KEYS[number]}")
         self._check(number)
         self.machines.sweep(author.label(number, "full-sweep-fail-fast"), number)
         self.machines.reconcile(number, why="the sweep has ended")
+        author.comment(number, f"/use {self.stage.sweeps[-1].run}")
 
     def _ask(self, number: int) -> None:
         """Ask for the merge by a comment; the workflow adds the pull request to the queue."""
+        self.stage.begin_chapter(number, chapters.PLACEHOLDER if number == SECOND else chapters.QUEUED)
         head = self.stage.hub.state.pulls[number].head_sha
         asked = self.mia.comment(number, f"/merge {head}")
         if number != SECOND:
@@ -88,6 +95,7 @@ class QueueScene:
 
     def _check_first(self, number: int) -> None:
         """Check the group of the first entry, which GitHub then merges; those behind that conflict are removed."""
+        self.stage.begin_chapter(number, chapters.MERGE)
         hub, seen = self.stage.hub, len(self.stage.hub.state.events)
         hub.work_queue()
         entry = hub.find_entry(number)
@@ -99,6 +107,7 @@ class QueueScene:
         hub.work_queue()
         for event in hub.state.events[seen:]:
             self._tell(event)
+        self.publication.publish(number)
 
     def _tell(self, event: Event) -> None:
         """Note what the queue did."""
@@ -112,6 +121,7 @@ class QueueScene:
 
     def _queue_again(self, number: int) -> None:
         """Let infx update a pull request that GitHub removed, and queue it again."""
+        self.stage.begin_chapter(number, chapters.PUSHED_OUT)
         self.machines.reconcile(number, why="an entry ahead pushed it out, so infx updates the branch")
         self._check(number)
         self.machines.sweep(self.stage.last_event("pull_request", "synchronize"), number)

@@ -12,15 +12,24 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
+from typing import TypedDict
 
-from infx.bench.jobs import RowJob
 from infx.cli.shell import STOPPED, run
+from infx.demo.chapters import Theme
+from infx.demo.steps import (
+    Chapter,
+    CommentVersion,
+    DemoStep,
+    PublishedMerge,
+    Saving,
+    StatusVersion,
+    SweepRecord,
+)
 from infx.errors import InfxError
 from infx.git import Git
 from infx.hub.hub import Hub
 from infx.hub.state import Event
 from infx.records import record
-from infx.results.points import CollectedPoint
 
 APP = "bench-bot[bot]"
 _ACTIONS_PREFIXES = ("GITHUB_", "GH_", "INFX_", "RUNNER_")
@@ -40,6 +49,11 @@ class Clock:
             self._ticks += 1
             return _START + self._ticks * _TICK
 
+    def look(self) -> datetime:
+        """Return the time of the last reading."""
+        with self._lock:
+            return _START + self._ticks * _TICK
+
     def skip_to_next_hour(self) -> None:
         """Advance to the next full hour."""
         # Rows run in parallel, so the number of readings before this call varies.
@@ -54,41 +68,10 @@ class StoryError(InfxError):
     exit_code = 4
 
 
-@record
-class DemoStep:
-    """An event of the story: a person's action, or a command."""
-
-    scene: str
-    who: str
-    words: str
-    pull: int | None = None  # the pull request whose conversation the step belongs to
-    command: str | None = None
-    code: int = 0
-    seconds: float = 0.0  # real time
-    reads: int = 0
-    writes: int = 0
-    shown: tuple[str, ...] = ()  # lines of the output that a reader should see
-
-
-@record
-class RowOutcome:
-    """The end of a row's job."""
-
-    job: RowJob
-    conclusion: str  # success, failure or cancelled
-    runner: str = ""
-    seconds: float = 0.0  # 0: never started
-    words: str = ""
-
-
-@record
-class SweepRecord:
-    """A sweep, as the pictures need it."""
-
-    run: int
-    pull: int
-    rows: tuple[RowOutcome, ...]
-    points: tuple[CollectedPoint, ...]  # the published results
+class _Changes(TypedDict):
+    at: str
+    comments: tuple[CommentVersion, ...]
+    statuses: tuple[StatusVersion, ...]
 
 
 @record
@@ -111,10 +94,29 @@ class DemoStage:
     scene: str = ""
     steps: list[DemoStep] = field(default_factory=list)
     sweeps: list[SweepRecord] = field(default_factory=list)
+    chapters: list[Chapter] = field(default_factory=list)
+    savings: list[Saving] = field(default_factory=list)
+    merges: list[PublishedMerge] = field(default_factory=list)
+    _seen_events: int = 0
+    _seen_statuses: int = 0
+    _clones: dict[str, tuple[str, str | None, bytes]] = field(default_factory=dict)
+
+    def begin_chapter(self, pull: int, theme: Theme) -> None:
+        """Begin a part of the scene at the next step."""
+        self.chapters.append(Chapter(scene=self.scene, pull=pull, step=len(self.steps), theme=theme))
+
+    def save(self, pull: int, words: str, gpu_hours: float) -> None:
+        """Record GPU-hours that were saved at the newest step."""
+        step = len(self.steps) - 1
+        self.savings.append(Saving(pull=pull, step=step, words=words, gpu_hours=gpu_hours))
 
     def note(self, who: str, words: str, *, pull: int | None = None, shown: Sequence[str] = ()) -> None:
         """Record a step without a command."""
-        self._add(DemoStep(scene=self.scene, who=who, words=words, pull=pull, shown=tuple(shown)))
+        self._add(
+            DemoStep(
+                scene=self.scene, who=who, words=words, pull=pull, shown=tuple(shown), **self._read_changes()
+            )
+        )
 
     def command(
         self,
@@ -146,6 +148,7 @@ class DemoStage:
             reads=self.hub.reads - before[0],
             writes=self.hub.writes - before[1],
             shown=tuple(show(answer) if answer.code == expect else (answer.err + answer.out).splitlines()),
+            **self._read_changes(),
         )
         self._add(step)
         if answer.code != expect:
@@ -159,21 +162,59 @@ class DemoStage:
         """Return the newest event of a kind."""
         return next(e for e in reversed(self.hub.state.events) if (e.name, e.action) == (name, action))
 
+    def last_push(self, branch: str) -> Event:
+        """Return the newest push to a branch."""
+        pushes = (event for event in reversed(self.hub.state.events) if event.name == "push")
+        return next(event for event in pushes if event.payload["ref"] == f"refs/heads/{branch}")
+
     def clone(self, name: str, branch: str = "main", repository: str | None = None) -> Path:
         """Return a clone at a branch's newest commit, used as a person's working copy or a job's checkout."""
         path = self.folder / "clones" / name
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             Git(self.folder).run("clone", "--quiet", str(self.hub.git.path), str(path))
-        git = Git(path)
-        ref = self.hub.branch_ref(branch, repository)
-        git.run("fetch", "--quiet", "origin", f"+{ref}:refs/demo/head", "+refs/heads/*:refs/remotes/origin/*")
-        git.run("checkout", "--quiet", "--force", "-B", branch, "refs/demo/head")
+        refs = Git(self.hub.git.path).run("for-each-ref")
+        state = (branch, repository, refs)
+        if self._clones.get(name) != state:  # whoever changes a clone also pushes, so the refs change, too
+            self._clones[name] = state
+            git = Git(path)
+            ref = self.hub.branch_ref(branch, repository)
+            git.run(
+                "fetch", "--quiet", "origin", f"+{ref}:refs/demo/head", "+refs/heads/*:refs/remotes/origin/*"
+            )
+            git.run("checkout", "--quiet", "--force", "-B", branch, "refs/demo/head")
         return path
+
+    def _read_changes(self) -> _Changes:
+        """Return the time, and the comments and statuses that have been written since the last call."""
+        events, statuses = self.hub.state.events, self.hub.state.statuses
+        written = events[self._seen_events :], statuses[self._seen_statuses :]
+        self._seen_events, self._seen_statuses = len(events), len(statuses)
+        return _Changes(
+            at=f"{self.clock.look():%Y-%m-%dT%H:%M:%SZ}",
+            comments=tuple(_read_comment(event) for event in written[0] if event.name == "issue_comment"),
+            statuses=tuple(
+                StatusVersion(
+                    sha=status.sha, context=status.context, state=status.state, words=status.description or ""
+                )
+                for status in written[1]
+            ),
+        )
 
     def _add(self, step: DemoStep) -> None:
         self.steps.append(step)
         self.tell(step)
+
+
+def _read_comment(event: Event) -> CommentVersion:
+    """Return a comment as it was at its event; a deleted comment has its last text."""
+    comment = event.payload["comment"]
+    return CommentVersion(
+        id=comment["id"],
+        author=comment["user"]["login"] if comment["user"] else "ghost",
+        body=comment["body"] or "",
+        action=event.action or "",
+    )
 
 
 def hub_dates(stage: DemoStage) -> dict[str, str]:
@@ -219,5 +260,5 @@ def _environment(variables: Mapping[str, str], *, without: tuple[str, ...]) -> I
 
 def _shorten(argument: str, folder: Path) -> str:
     """Return an argument as a person would type it: without the temporary folder, with short SHAs, quoted."""
-    text = re.sub(r"[0-9a-f]{40}", lambda sha: sha[0][:12], argument.replace(f"{folder}/", ""))
+    text = re.sub(r"\b[0-9a-f]{40,64}\b", lambda sha: sha[0][:12], argument.replace(f"{folder}/", ""))
     return f"'{text}'" if " " in text else text

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from infx.demo import chapters
 from infx.demo.machines import Machines
 from infx.demo.people import Person
+from infx.demo.publication import Publication
 from infx.demo.queue import QueueScene
 from infx.demo.repository import (
     ARMS,
@@ -50,7 +52,8 @@ class Story:
         self.mia, self.eve = Person(self.stage, "mia"), Person(self.stage, "eve")
         self.amy = Person(self.stage, "amy")
         self.reviews = Reviews(self.stage, self.machines)
-        self.queue = QueueScene(self.stage, self.machines, self.reviews, self.mia)
+        self.publication = Publication(self.stage, self.machines)
+        self.queue = QueueScene(self.stage, self.machines, self.reviews, self.publication, self.mia)
 
     def set_the_stage(self) -> None:
         """Create the people, a repository with 26 configurations, and the recipes, already merged."""
@@ -67,6 +70,7 @@ class Story:
         """Add a GB200 offload recipe: an entry with an invalid link, two sweeps, and a conflict in the changelog."""
         branch, number = "dsv41flash-gb200", OFFLOAD_PULL
         self._open_offload(branch, number)
+        self.stage.begin_chapter(number, chapters.SWEEPS)
         fixed = self.cody.repair_changelog(branch, number)
         self.machines.changelog(number)
         self.machines.sweep(fixed, number)
@@ -82,6 +86,7 @@ class Story:
         )
         self.machines.reconcile(number, why="the same comment now links the newest run")
         self._sign_off_offload(number)
+        self.stage.begin_chapter(number, chapters.CHANGELOG_CONFLICT)
         self._append_entry_on_main("dsr1-fp8-h200-sglang", 2997)
         self.machines.reconcile(number, why="main and the branch both appended to the changelog")
         self.machines.sweep(self.cody.resolve_changelog(branch, number), number)
@@ -95,6 +100,7 @@ class Story:
         """Push for the first time: with 0.6 of the DRAM, and an entry with an invalid link."""
         first = read_config_text(OFFLOAD).replace("dram-utilization: 0.4", "dram-utilization: 0.6")
         words = "Add DeepSeek-V4.1-Flash on GB200 with KV offload through Mooncake"
+        self.stage.begin_chapter(number, chapters.LINK)
         files = {
             MASTER: _add_to_section(self.cody.read_file(MASTER), first),
             CHANGELOG: self.cody.read_file(CHANGELOG) + render_entry(OFFLOAD, words, "TBD"),
@@ -108,6 +114,7 @@ class Story:
 
     def _sign_off_offload(self, number: int) -> None:
         """Let an owner of another file sign first, then the right owner; an administrator settles the warnings."""
+        self.stage.begin_chapter(number, chapters.OTHER_OWNER)
         self.reviews.verify_again(number, why="a sweep has ended, so say whose sign-off is missing")
         self.reviews.sign(self.amy, number, why="amy does not own this file")
         self.reviews.sign(self.noor, number, why="noor owns the file; three checks need human review")
@@ -123,19 +130,23 @@ class Story:
     def scene_b(self) -> None:
         """Add two parallelism layouts: two conflicting labels, a conflict that the bot resolves, and a failed row."""
         branch, number = "dsv41flash-arms", ARMS_PULL
+        self.stage.begin_chapter(number, chapters.LABELS)
         self._open_arms(branch, number)
         self.cody.label(number, "full-sweep-enabled")
         self.machines.sweep(self.cody.label(number, "full-sweep-fail-fast"), number)
         self.machines.reconcile(number, why="two labels ask for different sweeps")
         self.cody.explain(number)
+        self.stage.begin_chapter(number, chapters.BOT_RESOLVES)
         self._append_entry_on_main("qwen3.5-fp8-h100-sglang", 3029)
         self.cody.unlabel(number, "full-sweep-enabled")
         self.stage.note("GitHub", "starts no workflow for a branch that conflicts with main", pull=number)
         self.machines.reconcile(
             number, why="a sweep is requested and only the changelog conflicts, so the bot resolves it"
         )
+        self.stage.begin_chapter(number, chapters.MEMORY)
         self.machines.sweep(self.stage.last_event("pull_request", "synchronize"), number)
         self.machines.reconcile(number, why="a row ran out of memory, and the remaining rows were stopped")
+        self.stage.begin_chapter(number, chapters.REPAIRED)
         self._repair_arms(branch, number)
         self.machines.reconcile(number, why="every row has run")
         self._sign_off_arms(number)
@@ -165,6 +176,7 @@ class Story:
 
     def _sign_off_arms(self, number: int) -> None:
         """Let the right owner leave an item open, then edit the comment; the bot edits its answer."""
+        self.stage.begin_chapter(number, chapters.OPEN_ITEM)
         self.reviews.ask_for_reuse(self.cody, number, why="say whose sign-off is missing")
         signed = self.reviews.sign(
             self.noor, number, forgets="Golden acceptance length", why="an open item needs a reason"
@@ -189,11 +201,13 @@ class Story:
             SCRIPT: script,
             DISAGG_RECIPE: render_deployment_recipe(3, "2.87"),
         }
+        self.stage.begin_chapter(number, chapters.FORK_LINK)
         self.eve.push(branch, files, words, repository=fork)
         self.eve.open(branch, number, words, repository=fork)
         self.machines.changelog(number, expect=1)
         self.eve.repair_changelog(branch, number, repository=fork)
         self.machines.changelog(number)
+        self.stage.begin_chapter(number, chapters.FORK)
         self.machines.sweep(self.mia.label(number, "full-sweep-enabled"), number)
         self.machines.reconcile(number, why="a fork needs an approval")
         self._approve(number)
@@ -201,6 +215,7 @@ class Story:
         signed = self.reviews.sign(
             self.noor, number, why="three checks need human review, and no reuse was requested"
         )
+        self.stage.begin_chapter(number, chapters.LATER_PUSH)
         later = self.eve.push(
             branch, {SCRIPT: script + "# Or two.\n"}, "Warm up twice", pull=number, repository=fork
         )
@@ -216,6 +231,7 @@ class Story:
 
     def _finish_fork(self, branch: str, number: int, fork: str, signed: Event) -> None:
         """Change a script on main: the bot names it, the author resolves the conflict, and mia approves again."""
+        self.stage.begin_chapter(number, chapters.SCRIPT_CONFLICT)
         self.mia.push(
             "main", {SCRIPT: self.mia.read_file(SCRIPT) + "\n# One warm-up for all.\n"}, "Move the warm-up"
         )
@@ -241,8 +257,12 @@ class Story:
         self.queue.play()
 
     def _merge(self, number: int) -> None:
-        self.machines.merge_group(number)
-        self.mia.merge(number)
+        """Ask for the merge by a comment; the push of the merge publishes the results."""
+        self.stage.begin_chapter(number, chapters.MERGE)
+        head = self.stage.hub.state.pulls[number].head_sha
+        asked = self.mia.comment(number, f"/merge {head}")
+        self.machines.merge(asked, number, why="everything is green, so the pull request is merged")
+        self.publication.publish(number)
 
     def open_another(self) -> tuple[int, str]:
         """Open a pull request for the user to continue by hand, and return its number and branch."""

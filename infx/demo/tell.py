@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from infx.bench.jobs import RowJob
 from infx.bench.words import describe_layout
-from infx.demo.stage import DemoStep, RowOutcome
+from infx.demo.steps import DemoStep, RowOutcome
 from infx.phrases import count
 
 if TYPE_CHECKING:

@@ -145,9 +145,8 @@ class _Reading:
             signoff=find_status(statuses, self.policy.signoff.status, self.policy.publisher),
             groups=self._groups(),
             base_files=self._base_files(branch),
-            comparison=ComparisonReader(self.reader, self.policy).read(sweeps, comments),
         )
-        return self._prove(self._add_reuse(facts), runs)
+        return self._prove(self._add_results(self._add_reuse(facts)), runs)
 
     def _prove(self, facts: ReconcileFacts, runs: Sequence[Run]) -> ReconcileFacts:
         """Add the proof for the sweep, which needs a clone and an open pull request."""
@@ -155,6 +154,12 @@ class _Reading:
         if branches is None or not facts.pull.is_open:
             return facts
         return replace(facts, proof=Prover(self.reader, self.policy, branches).prove(facts, runs))
+
+    def _add_results(self, facts: ReconcileFacts) -> ReconcileFacts:
+        """Add the comparison and the page of the newest sweep that has results."""
+        reader = ComparisonReader(self.reader, self.policy)
+        comparison, page = reader.read(facts.sweeps, facts.comments)
+        return replace(facts, comparison=comparison, page=page)
 
     def _add_reuse(self, facts: ReconcileFacts) -> ReconcileFacts:
         """Add the reuse commands, and the decision about them for the status and the comments."""

@@ -36,6 +36,11 @@ def estimate_minutes(row: Row, estimates: Estimates) -> float:
     return estimates.start_up + estimates.fixed * points
 
 
+def estimate_gpu_hours(rows: Iterable[Row], estimates: Estimates) -> float:
+    """Return the GPU-hours of rows; a row uses all of its GPUs for the wall time of its job."""
+    return sum(estimate_minutes(row, estimates) * count_gpus(row.recipe) for row in rows) / 60
+
+
 def estimate_loads(rows: Iterable[Row], runners: Runners, estimates: Estimates) -> list[Load]:
     """Return the load of each runner label, the busiest first."""
     by_label: dict[str, list[Row]] = defaultdict(list)
@@ -54,7 +59,7 @@ def _estimate_load(label: str, rows: list[Row], runners: Runners, estimates: Est
         rows=len(rows),
         nodes=max(count_nodes(recipe, runners) for recipe in {row.recipe for row in rows}),
         gpus=max(gpus),
-        gpu_hours=sum(time * count for time, count in zip(minutes, gpus, strict=True)) / 60,
+        gpu_hours=estimate_gpu_hours(rows, estimates),
         runners=serving,
         hours=sum(minutes) / 60 / serving if serving else None,
     )

@@ -11,7 +11,7 @@ from infx.bench.row import Row
 from infx.bench.topology import count_gpus, count_nodes
 from infx.errors import Level, Problem
 from infx.escape import foreign, table, table_code
-from infx.matrix.estimate import Load, estimate_loads, estimate_minutes
+from infx.matrix.estimate import Load, estimate_gpu_hours, estimate_loads
 from infx.matrix.plan import Plan
 from infx.matrix.planned import Planned
 from infx.phrases import count
@@ -83,7 +83,7 @@ def _summarize_group(
         evaluated=tuple(dict.fromkeys(map(_describe_eval, evals))),
         gpus=max(map(count_gpus, recipes)),
         nodes=max(count_nodes(recipe, runners) for recipe in recipes),
-        gpu_hours=sum(estimate_minutes(row, policy.estimates) * count_gpus(row.recipe) for row in rows) / 60,
+        gpu_hours=estimate_gpu_hours(rows, policy.estimates),
     )
 
 

@@ -154,7 +154,7 @@ def _comments(
     if facts.pull.is_open and (paths is None or concerns(policy, paths)):
         links = make_links(policy, place.repository, place.server, facts.base_files)
         stickies.append(make_greeting(policy, links, policy.comments.greeting.phrase))
-    if visualizer := make_visualizer(policy, facts.sweeps, facts.gate.reuse, facts.comparison):
+    if visualizer := make_visualizer(policy, facts.sweeps, facts.gate.reuse, facts.comparison, facts.page):
         stickies.append(visualizer)
     needs_links = _wants_links(facts) and not can_push
     misread = bool(find_misread_commands(facts.comments, policy.reuse))

@@ -104,6 +104,7 @@ class ReconcileFacts:
         proof: the evidence for the current sweep if it succeeded; None without a clone.
         reuse: None if the answers to reuse commands stay as they are.
         comparison: of the newest sweep that has results with published results; None if there is none.
+        page: the artifact with the page of the same sweep's results; None if there is none.
     """
 
     gate: GateFacts
@@ -121,6 +122,7 @@ class ReconcileFacts:
     proof: Proof | None = None
     reuse: ReuseRequests | None = field(default_factory=ReuseRequests)
     comparison: ComparisonDigest | None = None
+    page: int | None = None
 
     @property
     def signed_off(self) -> bool:

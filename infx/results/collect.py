@@ -14,6 +14,7 @@ from typing import Any
 
 from infx.bench.follow_up import RowOrigin
 from infx.bench.jobs import RowJob
+from infx.bench.row import render_row
 from infx.bench.uploads import artifact_name
 from infx.bench.words import describe_row
 from infx.errors import Level, Problem
@@ -32,9 +33,11 @@ POINTS, EVALS = (
     "results_bmk",
     "eval_results_all",
 )  # infx's own artifacts; an earlier attempt may have uploaded them
+PAGE = "results_page.html"  # the artifact with the page, which is called like its only file
 PLAN = "sweep-plan"  # the artifact that a sweep starts with
 POINTS_FILE, EVALS_FILE = f"{POINTS}/agg_bmk.json", f"{EVALS}/agg_eval_all.json"
 # Line N belongs to result N of the file in the same folder. Readers of the results take every *.json, so this is not one.
+COVERAGE_FILE = "coverage.json"  # every planned row, and whether it has results
 EVENTS_FILE = "job_events/events.jsonl"
 POINT_ORIGINS_FILE, EVAL_ORIGINS_FILE = f"{POINTS}/origins.jsonl", f"{EVALS}/origins.jsonl"
 
@@ -268,7 +271,7 @@ def render_files(collection: Collection) -> dict[str, str]:
         {"artifact": item.artifact, "path": item.path, "faults": list(item.faults)}
         for item in collection.rejected
     ]
-    files = {"rejected_rows.json": _dump(rejected), "coverage.json": _dump(_render_coverage(collection))}
+    files = {"rejected_rows.json": _dump(rejected), COVERAGE_FILE: _dump(_render_coverage(collection))}
     if collection.events:
         files[EVENTS_FILE] = render_events(collection.events)
     if collection.points or collection.evals:  # an artifact would mean that the run has results
@@ -296,7 +299,13 @@ def _render_origins(ids: Iterable[str], origins: Iterable[RowOrigin]) -> str:
 
 def _render_coverage(collection: Collection) -> dict[str, Any]:
     rows = [
-        {"id": item.job.id, "family": item.job.family, "state": item.state.value, "faults": explain(item)}
+        {
+            "id": item.job.id,
+            "family": item.job.family,
+            "state": item.state.value,
+            "faults": explain(item),
+            "row": render_row(item.job.row),
+        }
         for item in collection.coverage
     ]
     counts = {state.value: len(collection.find_rows(state)) for state in RowState}

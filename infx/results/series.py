@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from infx.bench.config import KvOffloading, Parallelism, Worker
+from infx.bench.config import Component, KvOffloading, Parallelism, Worker
 from infx.bench.identity import digest
 from infx.bench.names import AGENTIC
-from infx.bench.row import Roles
+from infx.bench.row import Roles, Row
 from infx.records import record
-from infx.results.identity import ROLES
+from infx.results.identity import ROLES, plan_identity
 from infx.results.lenient import ResultKind, Scalar, identify_point
 from infx.results.row import RowFaultError
 
@@ -69,11 +69,12 @@ class Series:
             *offload,
             *backend,
             *(["disagg"] if self.disagg else []),
-            *self._spell_layout(),
+            *self.spell_layout(),
         ]
         return " ".join(_escape(word) for word in words)
 
-    def _spell_layout(self) -> list[str]:
+    def spell_layout(self) -> list[str]:
+        """Return the words of the key that name the layout."""
         if isinstance(self.layout, Roles):
             return [
                 *("prefill", *_spell_worker(self.layout.prefill, self.hardware)),
@@ -144,6 +145,14 @@ def identify_series(values: Mapping[str, Any]) -> Series:
         if backend
         else None,
     )
+
+
+def identify_planned(row: Row) -> Series:
+    """Return the series of a planned throughput row, whose results belong to it."""
+    values: dict[str, Any] = {name: accepted[0] for name, accepted in plan_identity(row).items() if accepted}
+    if isinstance(backend := values.get("kv_offload_backend"), Component):
+        values["kv_offload_backend"] = {"name": backend.name, "version": backend.version}
+    return identify_series(values)
 
 
 def _read_roles(fields: Mapping[str, Scalar], values: Mapping[str, Any]) -> Roles:

@@ -74,6 +74,7 @@ def test_hostile_texts_are_not_executed(hub: Hub, tmp_path: Path) -> None:
         "sweep-plan",
         "results_bmk",
         "results_compare",
+        "results_page.html",
         "run-stats",
         "job_events",
         *names,

@@ -64,6 +64,7 @@ def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
         "results_bmk",
         "eval_results_all",
         "results_compare",
+        "results_page.html",
         "run-stats",
         "job_events",
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +13,9 @@ import pytest
 from infx.git import Git
 from infx.results.artifact import ArtifactFile
 from infx.results.compare_digest import parse_digest
-from infx.results.series import Publication, make_row
-from infx.store.open import open_store
 from tests.calling import Called, call
-from tests.results.comparisons import FIRST_DAY, result
-
-
-def publish(address: str, clone: Path, *rows: Mapping[str, Any]) -> None:
-    stored = tuple(
-        make_row(row, run=7, attempt=1, row_id=f"r{number}", commit="c" * 40, measured_at=FIRST_DAY)
-        for number, row in enumerate(rows)
-    )
-    store = open_store(address, Git(clone), author="github-actions[bot]")
-    store.publish(
-        Publication(run=7, attempt=1, commit="c" * 40, origin="merge", published_at=FIRST_DAY, rows=stored)
-    )
+from tests.cli.stores import publish
+from tests.results.comparisons import result
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from infx.demo import actions
-from infx.demo.actions import ActionStep, Shell, read_action, read_permissions
+from infx.demo.actions import ActionStep, Shell, ShellCall, read_action, read_permissions
 from infx.demo.repository import DATA
 from infx.demo.stage import StoryError
 from tests.conftest import ROOT
@@ -28,7 +28,7 @@ def test_an_actions_lines_choose_the_arguments(tmp_path: Path) -> None:
     """The first of `pr`, `all` and `since` that has a value is passed on; `since` has a default."""
     inputs = {"policy": "p", "directory": "."}
     arguments = [
-        play(tmp_path, *read_action("reconcile", {**inputs, **more})).read_arguments()
+        [*play(tmp_path, *read_action("reconcile", {**inputs, **more})).read_call().arguments]
         for more in ({"pr": "7", "all": "true"}, {"all": "true"}, {})
     ]
     start = ["reconcile", "--format", "table"]
@@ -61,7 +61,7 @@ def test_the_token_is_the_jobs_unless_an_input_replaces_it() -> None:
 def test_the_output_goes_to_the_file_that_the_lines_name(tmp_path: Path) -> None:
     (step,) = read_action("gate", {"policy": "p", "decision-file": "kept.json"})
     shell = play(tmp_path, step)
-    assert shell.read_arguments() == ["gate", "--clone", "."]
+    assert shell.read_call() == ShellCall(at=tmp_path, arguments=("gate", "--clone", "."))
     shell.answer(0, "{}\n")
     assert (tmp_path / "kept.json").read_text() == "{}\n"
 
@@ -79,13 +79,13 @@ def test_a_step_ends_at_a_failing_command(tmp_path: Path, code: int, reached: bo
 )
 def test_lines_without_exactly_one_call_of_infx_are_an_error(tmp_path: Path, lines: str, words: str) -> None:
     with pytest.raises(StoryError, match=words):
-        play(tmp_path, ActionStep(lines=lines, environ={}, directory=None)).read_arguments()
+        play(tmp_path, ActionStep(lines=lines, environ={}, directory=None)).read_call()
 
 
 def test_a_machine_without_bash_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "_SHELL", ("bash-that-is-not-there", "-c"))
     with pytest.raises(StoryError, match="need bash"):
-        play(tmp_path, ActionStep(lines="infx gate", environ={}, directory=None)).read_arguments()
+        play(tmp_path, ActionStep(lines="infx gate", environ={}, directory=None)).read_call()
 
 
 def test_expressions_and_inputs_that_the_demo_does_not_know_are_errors(

@@ -8,17 +8,14 @@ from __future__ import annotations
 import io
 import json
 import re
-import threading
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from infx.bench.uploads import artifact_name
-from infx.demo.play import Play, play
+from infx.demo.play import Play
 from infx.demo.queue import FIRST, KEYS, SECOND, THIRD, WORDS
 from infx.demo.repository import ARMS as ARMS_KEY
 from infx.demo.repository import (
@@ -35,31 +32,15 @@ from infx.demo.repository import (
     render_serving_script,
 )
 from infx.demo.repository import DISAGG as DISAGG_KEY
-from infx.demo.stage import DemoStep, StoryError
+from infx.demo.stage import StoryError
 from infx.git import Git
 from infx.matrix.environment import project_job
 from infx.model import CommentKind
+from infx.store.open import open_store
 from tests.conftest import ROOT
-from tests.demo.quiet import Quiet, offline
-from tests.locks import find_left_out, hidden
 
 OFFLOAD, ARMS, DISAGG = 2996, 3028, 3405
 BOT = "github-actions[bot]"
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
-    printed: list[DemoStep] = []
-    threads_before = set(threading.enumerate())
-    with offline(), play(tmp_path_factory.mktemp("demo")) as story:
-        with hidden(find_left_out()):  # the actions of the workflows do not install these modules
-            story.begin(printed.append, Quiet())
-            for act in story.scenes().values():
-                act.play()
-        assert printed == story.stage.steps
-        assert story.hub.errors == []
-        yield story
-    assert set(threading.enumerate()) <= threads_before
 
 
 def read_main(played: Play, path: str) -> str:
@@ -123,14 +104,14 @@ def test_main_has_the_scripts_that_were_merged(played: Play) -> None:
     [
         (OFFLOAD, [
             (BOT, "greeting"), (BOT, "visualizer"), ("amy", "sign-off"), (BOT, "verdict"), ("noor", "sign-off"), (BOT, "verdict"),
-            ("mia", "/settle"), ("cody", "/use"),
+            ("mia", "/settle"), ("cody", "/use"), ("mia", "/merge"),
         ]),
         (ARMS, [
-            (BOT, "greeting"), (BOT, "visualizer"), ("cody", "/use"), ("noor", "sign-off"), (BOT, "verdict"), ("mia", "/settle"),
+            (BOT, "greeting"), (BOT, "visualizer"), ("cody", "/use"), ("noor", "sign-off"), (BOT, "verdict"), ("mia", "/settle"), ("mia", "/merge"),
         ]),
         (DISAGG, [
             (BOT, "greeting"), ("mia", "/approve-sweep"), (BOT, "visualizer"), ("noor", "sign-off"), (BOT, "verdict"),
-            ("mia", "/approve-sweep"), ("mia", "/use"),
+            ("mia", "/approve-sweep"), ("mia", "/use"), ("mia", "/merge"),
         ]),
     ],
 )  # fmt: skip
@@ -143,7 +124,7 @@ def test_the_comments_that_a_pull_request_has_in_the_end(
         "<!-- inferencex-unofficial-run-visualizer -->": "visualizer",
         "As a PR reviewer and CODEOWNER": "sign-off",
         "<!-- codeowner-signoff-verify -->": "verdict",
-        **{command: command for command in ("/approve-sweep", "/settle", "/use")},
+        **{command: command for command in ("/approve-sweep", "/settle", "/use", "/merge")},
     }
     authors_and_kinds = [
         (comment.author, next(name for mark, name in marks.items() if (comment.body or "").startswith(mark)))
@@ -226,9 +207,16 @@ def test_every_sweep_left_its_plan_its_rows_and_its_results(played: Play) -> Non
         artifacts = {a.name: a.data for a in played.hub.state.artifacts.values() if a.run == sweep.run}
         passed = [row.job for row in sweep.rows if row.conclusion == "success"]
         rows = {artifact_name(row.job) for row in sweep.rows if row.conclusion in ("success", "failure")}
-        assert set(artifacts) == {"sweep-plan", "results_bmk", "eval_results_all", "job_events", *rows}
-        measured = sorted(max(job.row.conc) for job in passed if not job.row.eval_only)
-        checked = sorted(max(job.row.conc) for job in passed if job.row.eval_only)
+        assert set(artifacts) == {
+            "sweep-plan",
+            "results_bmk",
+            "eval_results_all",
+            "results_compare",
+            "job_events",
+            *rows,
+        }
+        measured = sorted(conc for job in passed if not job.row.eval_only for conc in job.row.conc)
+        checked = sorted(conc for job in passed if job.row.eval_only for conc in job.row.eval_concs)
         assert sorted(row["conc"] for row in read_json(artifacts["results_bmk"], "agg_bmk.json")) == measured
         assert (
             sorted(row["conc"] for row in read_json(artifacts["eval_results_all"], "agg_eval_all.json"))
@@ -314,7 +302,7 @@ def test_the_statuses_of_sweeps(played: Play, number: int, expected: list[tuple[
 
 def test_there_are_no_other_statuses(played: Play) -> None:
     contexts = {status.context for status in played.hub.state.statuses}
-    assert contexts == {"infx/sweep", "infx/approval", "codeowner-signoff-verify"}
+    assert contexts == {"infx/sweep", "infx/approval", "codeowner-signoff-verify", "infx/published"}
     assert {status.creator for status in played.hub.state.statuses} == {BOT}
 
 
@@ -417,64 +405,6 @@ def test_only_people_and_the_bot_wrote_comments(played: Play) -> None:
     assert authors == {BOT, "amy", "cody", "mia", "noor"}
 
 
-def test_the_page_shows_each_pull_request_and_runs_nothing(played: Play, tmp_path: Path) -> None:
-    page = played.page()
-    assert "<script" not in page
-    assert not re.search(r'(?:src|href)="(?!#|https://)', page)
-    for number in (OFFLOAD, ARMS, DISAGG, *KEYS):
-        assert page.count(f'<section id="pr-{number}">') == 1
-    assert page.count('class="row failure"') == 1
-    assert page.count("View unofficial run (performance)") == 6
-    assert page.count('class="state merged"') == 6
-    assert page.count("<svg ") == 2 * len(played.stage.sweeps)
-    assert page.count("<strong>REJECTED</strong>") == 1
-    assert page.count("<strong>Verdict: WARN</strong>") == 3
-    assert page.count('<input type="checkbox" disabled checked>') == 4 * 17  # sign-offs, items
-    assert not re.search(r"\[[ xX]\]", page)
-    # The heads that were signed off; and every head in scene D: one of the first, three of both others.
-    assert page.count('class="status success">codeowner-signoff-verify') == 3 + 1 + 3 + 3
-    assert "#2871" not in page.partition('id="timeline"')[0]
-
-
-def test_every_link_of_the_page_has_a_target(played: Play) -> None:
-    """Addresses of the hub do not exist on GitHub, so they become links within the page, or plain text."""
-    page = played.page()
-    names = re.findall(r' id="([^"]+)"', page)
-    targets = set(re.findall(r'href="#([^"]+)"', page))
-    assert len(names) == len(set(names))
-    assert targets <= set(names)
-    runs = {f"run-{sweep.run}" for sweep in played.stage.sweeps}
-    settled = {
-        f"issuecomment-{comment.id}"
-        for comment in played.hub.state.comments.values()
-        if "/settle" in (comment.body or "")
-    }
-    assert len(settled) == 3
-    assert targets >= {"timeline", *runs, *settled}
-    outside = re.findall(r'(?:href|src)="([^#"][^"]*)"', page)
-    assert {address.split("/")[2] for address in outside} == {"docs.github.com"}
-    assert not re.search(r"url\(|@import", page)
-
-
-def test_the_page_shows_notices_that_were_deleted_later(played: Play) -> None:
-    """The scenes have seven: two links, two conflicts, two labels, a fork, a void approval."""
-    page = played.page()
-    deleted = re.findall(r'<article class="gone">(.*?)</article>', page, re.DOTALL)
-    assert len(deleted) == 7
-    assert sum("TBD" in text for text in deleted) == 1
-    assert sum("/approve-sweep" in text for text in deleted) == 2
-    assert all("deleted once resolved" in text for text in deleted)
-
-
-def test_a_table_repeats_what_the_pictures_show_on_hover(played: Play) -> None:
-    page = played.page()
-    for sweep in played.stage.sweeps:
-        (figure,) = re.findall(rf'<figure id="run-{sweep.run}">(.*?)</figure>', page, re.DOTALL)
-        assert figure.count("<title>") == len(sweep.rows) + len(sweep.points)
-        assert figure.partition("<table>")[2].count("<tr>") == 1 + len(sweep.rows)
-    assert page.count("failure: torch.OutOfMemoryError: tried to allocate 4.45 GiB") == 1
-
-
 def test_commands_ended_with_the_codes_that_the_story_expects(played: Play) -> None:
     """The story expects four refusals; any other failure would have ended the demo."""
     codes = Counter(step.code for step in played.stage.steps if step.command)
@@ -536,9 +466,47 @@ def test_the_queue_merges_in_order_what_it_had_pushed_out(played: Play) -> None:
 
 
 def test_people_only_ask_once_for_a_merge_by_the_queue(played: Play) -> None:
-    """After the request, no person comments on the pull request or pushes to it."""
-    for number in KEYS:
+    """The author asks for reuse. After mia's request, no person comments on the pull request or pushes to it."""
+    for number, author in zip(KEYS, ("cody", "noor", "amy"), strict=True):
         comments = [comment.author for comment in played.hub.comments_of(number)]
-        assert [author for author in comments if author != BOT] == ["mia"]
+        assert [author for author in comments if author != BOT] == [author, "mia"]
         steps = [step.who for step in played.stage.steps if step.pull == number]
         assert set(steps[steps.index("mia") + 1 :]) == {"Actions", "GitHub"}
+
+
+@pytest.mark.parametrize("number", [OFFLOAD, ARMS, DISAGG, *KEYS])
+def test_every_merge_is_published_once_with_the_reused_run(played: Play, number: int) -> None:
+    """Of the newest sweep, which every pull request names with /use, the throughput results are stored."""
+    (published,) = [merge for merge in played.stage.merges if merge.pull == number]
+    sweep = max((sweep for sweep in played.stage.sweeps if sweep.pull == number), key=lambda sweep: sweep.run)
+    assert published.run == sweep.run
+    assert sorted((row.row_id, row.parse_result()["conc"]) for row in published.rows) == sorted(
+        (point.id, point.row.conc) for point in sweep.points
+    )
+    merge = played.hub.state.pulls[number].merge_sha
+    states = [s.state for s in played.hub.state.statuses if (s.sha, s.context) == (merge, "infx/published")]
+    assert states[-1:] == ["success"]
+
+
+def test_the_results_store_has_every_published_row(played: Play) -> None:
+    store = open_store("branch:infx-results", Git(played.stage.clone("reader")), author="reader")
+    stored = {summary.run: summary.row_count for summary in store.list_publications()}
+    assert stored == {merge.run: len(merge.rows) for merge in played.stage.merges}
+
+
+def test_saved_hours_are_those_of_rows_that_did_not_run_again(played: Play) -> None:
+    """In B, a stopped sweep and its stopped rows make a whole plan; each merge saves the sweep that it reuses.
+
+    A's author, and infx twice for the last of the queue, merge main without a new sweep.
+    """
+    hours = {sweep.run: sweep.gpu_hours for sweep in played.stage.sweeps}
+    newest = {merge.pull: hours[merge.run] for merge in played.stage.merges}
+    saved: Counter[int] = Counter()
+    for saving in played.stage.savings:
+        saved[saving.pull] += round(saving.gpu_hours * 60)
+    used = [sweep.gpu_hours for sweep in played.stage.sweeps if sweep.pull == ARMS]
+    sweeps = {OFFLOAD: 2, DISAGG: 1, FIRST: 1, SECOND: 2, THIRD: 3}
+    assert saved == {
+        **{pull: round(number * newest[pull] * 60) for pull, number in sweeps.items()},
+        ARMS: round((newest[ARMS] + newest[ARMS] - used[0]) * 60),
+    }

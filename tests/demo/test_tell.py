@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from infx.demo.stage import DemoStep
+from infx.demo.steps import DemoStep
 from infx.demo.tell import MOST_LINES, Teller
 
 WORDS = "changelog: every push is judged before any GPU is used by a sweep"

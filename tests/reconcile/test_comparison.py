@@ -8,6 +8,7 @@ from dataclasses import replace as change
 import pytest
 
 from infx.comments.comparison import find_hidden
+from infx.comments.visualizer import find_page
 from infx.hub.state import Run
 from infx.results.compare_digest import ComparisonDigest, make_digest, render_digest
 from tests.reconcile.world import LABEL, VISUALIZER, World
@@ -119,3 +120,59 @@ def test_a_store_that_could_not_be_read_is_said(world: World) -> None:
     upload(world, sweep(world), change(DIGEST, store_failed=True))
     world.reconcile()
     assert "No baseline could be read from the store of published results." in body(world)
+
+
+PAGE = "results_page.html"
+
+
+def add_page(world: World, run: Run, *, expired: bool = False) -> int:
+    """Upload a page, which is not zipped."""
+    return world.hub.add_artifact(run.id, PAGE, b"<!doctype html>", expired=expired).id
+
+
+def test_the_page_is_linked_after_the_links_of_the_policy(world: World) -> None:
+    run = sweep(world)
+    upload(world, run)
+    add_page(world, run)
+    page = add_page(world, run)  # a repeated job has replaced the first
+    world.reconcile()
+    link = f"https://github.com/acme/bench/actions/runs/{run.id}/artifacts/{page}"
+    (line,) = (line for line in body(world).splitlines() if "/artifacts/" in line)
+    assert line == f"View results page · 查看结果页面: {link}"
+    assert body(world).splitlines().index(line) == 4  # after marker, order and two links
+
+
+def test_a_page_is_looked_up_once_and_never_downloaded(world: World) -> None:
+    run = sweep(world)
+    upload(world, run)
+    add_page(world, run)
+    world.reconcile()
+    assert (downloads(world), lists(world)) == (1, 2)
+    before = body(world)
+    assert "/artifacts/" in before
+    world.hub.clear_log()
+    world.reconcile()
+    assert (downloads(world), lists(world), world.hub.writes) == (0, 0, 0)
+    assert body(world) == before
+
+
+def test_a_page_that_has_expired_is_not_linked(world: World) -> None:
+    run = sweep(world)
+    upload(world, run)
+    add_page(world, run, expired=True)
+    world.reconcile()
+    assert "/artifacts/" not in body(world)
+
+
+@pytest.mark.parametrize(
+    ("text", "page"),
+    [
+        ("View results page: https://x.test/runs/1/artifacts/7\n", 7),
+        ("查看结果页面: https://x.test/runs/1/artifacts/7\r\n", 7),
+        ("View results page: https://x.test/runs/2/artifacts/7\n", None),
+        ("View results page: https://x.test/runs/1/artifacts/7/x\n", None),
+        ("| `https://x.test/runs/1/artifacts/7` |\n", None),
+    ],
+)
+def test_a_comment_carries_its_page(text: str, page: int | None) -> None:
+    assert find_page(f"before\n{text}after\n", "https://x.test/runs/1") == page

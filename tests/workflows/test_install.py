@@ -187,6 +187,22 @@ def test_a_job_with_a_store_in_sql_installs_its_packages(runner: Runner, store: 
 
 
 @pytest.mark.parametrize("uv", [False, True], ids=["pip", "uv"])
+def test_an_extra_is_added_once_to_the_environment_of_the_job(runner: Runner, uv: bool) -> None:
+    if uv:
+        runner.place("tools/uv", UV_STAND_IN)
+    for extra in ("", "page", "page", ""):
+        assert runner.install(UV_VERSION=PINNED, INFX_EXTRA=extra)[0] == 0
+    assert len(set(runner.read("path"))) == 1
+    installed = [line.partition(" -r ")[2].split()[0] for line in runner.read("ledger") if " -r " in line]
+    assert [Path(lock).stem for lock in installed] == ["actions", "page"]
+
+
+def test_another_extra_is_not_read_as_the_name_of_a_lock(runner: Runner) -> None:
+    assert runner.install(INFX_EXTRA="../../dev") == (0, "")
+    assert len(runner.read("ledger")) == 2
+
+
+@pytest.mark.parametrize("uv", [False, True], ids=["pip", "uv"])
 def test_a_job_installs_once(runner: Runner, uv: bool) -> None:
     """Every action of a job calls the script, which adds the command to the path of later steps each time."""
     if uv:

@@ -15,9 +15,9 @@ DEMO = {"infx/cli/demo.py"} | {str(path.relative_to(ROOT)) for path in ROOT.glob
 
 
 def test_the_lock_of_the_actions_lacks_only_unused_packages() -> None:
-    """The demo uses rich and pygments; flit-core builds infx, which the actions only copy."""
+    """The demo uses rich, pygments and plotly; flit-core builds infx, which the actions only copy."""
     run, actions = read_lock("run"), read_lock("actions")
-    assert run.keys() - actions.keys() == {"rich", "pygments", "flit-core"}
+    assert run.keys() - actions.keys() == {"rich", "pygments", "flit-core", "plotly", "narwhals", "packaging"}
     assert actions == {name: run[name] for name in actions}
 
 
@@ -27,7 +27,15 @@ def test_only_the_lock_for_sql_has_the_packages_for_a_database() -> None:
     assert actions == {name: sql[name] for name in actions}
 
 
-@pytest.mark.parametrize("name", ["run", "actions", "sql", "dev", "uv"])
+def test_the_lock_for_pages_adds_plotly_to_the_lock_of_the_actions() -> None:
+    """A job that makes a page adds this lock to the one of the actions, so both must have the same versions."""
+    page, actions = read_lock("page"), read_lock("actions")
+    assert page.keys() - actions.keys() == {"plotly", "narwhals", "packaging"}
+    assert actions == {name: page[name] for name in actions}
+    assert "plotly" not in read_lock("sql")
+
+
+@pytest.mark.parametrize("name", ["run", "actions", "sql", "page", "dev", "uv"])
 def test_every_package_has_its_hashes(name: str) -> None:
     lock = read_lock(name)
     assert lock

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from infx.bench.frontier import select_frontier
 from infx.bench.identity import curve_of
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
@@ -27,22 +28,11 @@ class Frontier:
 def find_frontier(points: Iterable[MeasuredPoint]) -> Frontier:
     """Return the points that no other point beats in latency (s) and throughput (tokens/s/GPU).
 
-    In order of latency, a point stays if its throughput is at least the highest so far, so plateaus stay. Of
-    equal latencies only the highest throughput counts. Marks of a canonical frontier restrict the result.
+    Marks of a canonical frontier restrict the result.
     """
     everything = list(points)
     valid = [point for point in everything if _is_usable(point.latency) and _is_usable(point.throughput)]
-    ordered = sorted(valid, key=lambda point: (point.latency or 0, -(point.throughput or 0)))
-    frontier: list[MeasuredPoint] = []
-    for point in ordered:
-        if not frontier:
-            frontier.append(point)
-            continue
-        last = frontier[-1]
-        if point.latency == last.latency:
-            continue  # the higher throughput came first
-        if (point.throughput or 0) >= (last.throughput or 0):
-            frontier.append(point)
+    frontier = select_frontier(valid, lambda point: point.latency or 0, lambda point: point.throughput or 0)
     is_restricted = any(point.on_canonical_frontier is not None for point in everything)
     if is_restricted:
         frontier = [point for point in frontier if point.on_canonical_frontier]

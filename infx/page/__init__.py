@@ -1,0 +1,1 @@
+"""Pages with charts: one HTML file that needs no network."""
