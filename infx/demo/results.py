@@ -16,6 +16,7 @@ from infx.page.chart import (
     ChartPoint,
     read_values,
     render_chart,
+    render_legend,
 )
 from infx.phrases import count
 
@@ -55,7 +56,7 @@ def render_results(merges: Sequence[PublishedMerge], lines: Sequence[ChartLine])
         "<p>Each merge starts the workflow <code>publish</code>. A job without a token that writes checks the artifacts of "
         "the reused sweep against the plan; a second job stores only what was checked, on a branch of the repository. "
         f"These {stored} results are the baseline that later sweeps are compared with. The numbers are samples: no GPU "
-        f'was used.</p><ul class="stored">{items}</ul><div class="charts">{render_chart(SET, INTERACTIVITY)}'
+        f'was used.</p><ul class="stored">{items}</ul>{render_legend(SET)}<div class="charts">{render_chart(SET, INTERACTIVITY, legend=False)}'
         f"{render_chart(SET, LATENCY, legend=False)}</div><details><summary>All published results as a table</summary>"
         f'<div class="wide" tabindex="0">{_render_table(lines)}</div></details></section>'
     )
