@@ -179,7 +179,7 @@ def test_a_table_repeats_what_the_cells_show_on_hover(played: Play, page: str) -
     assert page.count("failure: torch.OutOfMemoryError: tried to allocate 4.45 GiB") == 1
 
 
-def test_every_published_result_is_in_the_table_for_readers_without_scripts(played: Play, page: str) -> None:
+def test_a_table_has_every_published_result_without_scripts(played: Play, page: str) -> None:
     section = page.partition('<section id="results">')[2]
     assert section.count("<tr>") == 1 + sum(len(merge.rows) for merge in played.stage.merges)
 
