@@ -41,7 +41,10 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
     """
     console = _make_console()
     from infx.demo.play import play
+    from infx.page.library import read_library
 
+    if html:
+        read_library()  # a missing package ends the demo before it starts, not after it
     started = time.perf_counter()
     with (
         exit_on_signals(),

@@ -219,12 +219,17 @@ def render_totals(stage: DemoStage, pulls: Sequence[PullOverview]) -> str:
     """Return the totals of the demo as a list of numbers."""
     rows = sum(row.conclusion != "cancelled" for sweep in stage.sweeps for row in sweep.rows)
     totals = (
-        (len(pulls), "pull requests merged"),
-        (sum(len(overview.problems) for overview in pulls), "problems found and answered"),
-        (len(stage.sweeps), f"sweeps with {rows} rows"),
-        (round(sum(overview.used for overview in pulls)), "GPU-hours used"),
-        (round(sum(overview.saved for overview in pulls)), "GPU-hours saved"),
-        (sum(len(merge.rows) for merge in stage.merges), "results published"),
+        (count(len(pulls), "pull request"), ""),
+        (count(sum(len(overview.problems) for overview in pulls), "problem"), "found and answered"),
+        (count(len(stage.sweeps), "sweep"), f"of {count(rows, 'row')}"),
+        (count(round(sum(overview.used for overview in pulls)), "GPU-hour"), "used"),
+        (count(round(sum(overview.saved for overview in pulls)), "GPU-hour"), "saved"),
+        (count(sum(len(merge.rows) for merge in stage.merges), "result"), "published"),
     )
-    items = "".join(f"<li><b>{number:,}</b> {escape(words)}</li>" for number, words in totals)
+    items = "".join(f"<li>{_render_total(total)} {words}</li>" for total, words in totals)
     return f'<ul class="totals">{items}</ul>'
+
+
+def _render_total(total: str) -> str:
+    number, _, noun = total.partition(" ")
+    return f"<b>{number}</b> {noun}"
