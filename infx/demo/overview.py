@@ -221,7 +221,7 @@ def render_totals(stage: DemoStage, pulls: Sequence[PullOverview]) -> str:
     totals = (
         (count(len(pulls), "pull request"), ""),
         (count(sum(len(overview.problems) for overview in pulls), "problem"), "found and answered"),
-        (count(len(stage.sweeps), "sweep"), f"of {count(rows, 'row')}"),
+        (count(len(stage.sweeps), "sweep"), f"with {count(rows, 'row')}"),
         (count(round(sum(overview.used for overview in pulls)), "GPU-hour"), "used"),
         (count(round(sum(overview.saved for overview in pulls)), "GPU-hour"), "saved"),
         (count(sum(len(merge.rows) for merge in stage.merges), "result"), "published"),

@@ -1,4 +1,4 @@
-"""Play three real pull requests from the first push to the merge, and three that meet in the merge queue."""
+"""Play three real pull requests from the first push to published results, and three that meet in the merge queue."""
 
 from __future__ import annotations
 
