@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infx.errors import Problem, suggest
+from infx.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jsonschema.exceptions import ValidationError
 
+    from infx.rules import Finding
+    from infx.rules import Path as ValuePath
     from infx.yaml12 import Document
 
 
@@ -250,3 +253,9 @@ def _list_choices(choices: list[object]) -> str:
 
 def _matches_pattern(key: str, schema: Any) -> bool:
     return any(re.search(pattern, key) for pattern in schema.get("patternProperties", {}))
+
+
+def state_problem(found: Finding[ValuePath], document: Document) -> Problem:
+    """Turn a finding into a problem with the path and the line of its file."""
+    sentence = replace(found, message=f"{dotted(found.at)}: {found.message}.")
+    return sentence.as_problem(document.path, document.line(*found.at))

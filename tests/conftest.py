@@ -20,6 +20,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
+BUILT_ON_GIT = {
+    "apply",
+    "evidence",
+    "merge",
+    "publish",
+    "reconcile",
+    "reuse",
+    "security",
+    "signoff",
+}  # folders of tests
 
 
 def pytest_configure() -> None:
@@ -58,6 +68,18 @@ def _direct_calls(request: pytest.FixtureRequest) -> Iterator[None]:
     from tests.direct import direct_calls
 
     with direct_calls():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _git_memory(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let git remember answers within a test of what is built on it."""
+    if request.path.parent.name not in BUILT_ON_GIT:
+        yield
+        return
+    from tests.git_memory import remembering
+
+    with remembering():
         yield
 
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from infx import schema, yaml12
+from infx.matrix.acceptance import parse_curve
 from infx.policy.load import default_policy
 from infx.rowfile.thresholds import MIN_SCORE
-from infx.signoff.checks.acceptance import parse_curve
 from infx.signoff.checks.accuracy import parse_thresholds
 from infx.signoff.checks.deprecation import parse_models
 from tests.conftest import ROOT

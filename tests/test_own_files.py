@@ -15,7 +15,12 @@ from infx import yaml12
 from infx.bench.config import Config, KvOffloading
 from infx.bench.entry import Entry
 from infx.changelog.delta import read_entries
+from infx.launch.clusters import Clusters, load_clusters
+from infx.launch.render import render_row_launch
+from infx.launch.steps import StepName
+from infx.matrix.launches import find_clusters, make_task, parse_row_job
 from infx.matrix.parse import parse_master
+from infx.matrix.runners import parse_runners
 from infx.policy.load import parse_policy
 from infx.policy.model import Policy
 from tests.calling import call
@@ -205,3 +210,38 @@ def test_every_file_tells_editors_its_schema() -> None:
         assert match, path
         assert (path.parent / match[1]).resolve().is_relative_to(ROOT / "infx/schemas")
         assert (path.parent / match[1]).is_file()
+
+
+def own_clusters() -> Clusters:
+    return load_clusters((ROOT / policy().clusters).read_bytes(), policy().clusters)
+
+
+def test_every_runner_belongs_to_its_cluster_in_both_files() -> None:
+    inventory = load(policy().runners)
+    for label, runners in inventory["labels"].items():
+        if label.startswith("cluster:"):
+            assert {own_clusters().find_name(runner) for runner in runners} == {
+                label.removeprefix("cluster:")
+            }
+    assert own_clusters().fields.keys() == inventory["clusters"].keys()
+
+
+def test_both_files_describe_the_same_slurm() -> None:
+    """The inventory is for schedulers of runners, the clusters file for launches."""
+    for name, record in load(policy().runners)["clusters"].items():
+        cluster = own_clusters().plain[name]
+        slurm = record["slurm"]
+        assert (cluster.partition, cluster.is_exclusive) == (slurm["partition"], slurm["exclusive"]), name
+
+
+def test_every_single_node_row_can_be_launched_where_it_may_land() -> None:
+    rows = [row for key, config in configs().items() if not config.multinode for row in rows_of(key)]
+    runners, _ = parse_runners((ROOT / policy().runners).read_bytes(), policy().runners)
+    assert len(rows) > 50
+    for row in rows:
+        task = make_task(parse_row_job(json.dumps(row).encode(), "row"), policy())
+        names = find_clusters(row["runner"], runners, own_clusters())
+        assert names
+        for name in names:
+            launch = render_row_launch(task, name, own_clusters())
+            assert launch.steps[0].name is StepName.ALLOCATE

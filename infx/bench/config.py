@@ -6,10 +6,11 @@ An optional field is None if rows omit it too; otherwise its default is set here
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from infx.bench.scenario import ScenarioType as ScenarioType  # noqa: PLC0414 - it belongs to this vocabulary too
 from infx.records import record, replace
@@ -140,6 +141,14 @@ class Config:
     srt_recipe_dir: str | None = None
     fixed: tuple[FixedScenario, ...] = ()
     agentic: tuple[AgenticScenario, ...] = ()
+    silenced: Mapping[str, str] = field(default_factory=dict)  # rule of `infx config check` → reason
+
+
+def drop_remarks(entry: Any) -> Any:
+    """Return an entry of a master file without what changes no row: the silenced rules."""
+    if isinstance(entry, dict) and "silenced" in entry:
+        return {key: value for key, value in entry.items() if key != "silenced"}
+    return entry
 
 
 @record

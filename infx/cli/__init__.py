@@ -23,6 +23,7 @@ COMMANDS = {
     "shards": ("infx.cli.shards:shards", "Split a plan into job matrices that fit GitHub's limits."),
     "rows": ("infx.cli.shards:rows", "Print the job matrix of one shard, or of the canary."),
     "row": ("infx.cli.row:row", "Show one row of a plan."),
+    "launch": ("infx.cli.launch:launch", "Show how a row runs on a cluster."),
     "gate": ("infx.cli.gate:gate", "Decide whether a sweep starts, and print the decision as JSON."),
     "explain": (
         "infx.cli.gate:explain",

@@ -13,6 +13,7 @@ from infx.errors import Level, Problem, UsageError
 from infx.files import NoSuchSourceError, read_file
 from infx.gather.local import find_root
 from infx.policy.model import Policy
+from infx.records import replace
 
 if TYPE_CHECKING:
     from infx.matrix.check import File, Files
@@ -35,6 +36,16 @@ def config() -> None:
 @click.option(
     "--runner-config", type=click.Path(), metavar="FILE", help="Runner inventory. Default: the policy's."
 )
+@click.option(
+    "--clusters", "clusters_file", type=click.Path(), metavar="FILE", help="Clusters. Default: the policy's."
+)
+@click.option(
+    "--srt",
+    "srt_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Clusters of srt-slurm, for rows on several nodes.",
+)
 @policy_option
 @format_option
 @click.pass_context
@@ -42,19 +53,22 @@ def check(
     ctx: click.Context,
     config_file: tuple[str, ...],
     runner_config: str | None,
+    clusters_file: str | None,
+    srt_file: str | None,
     policy: Policy,
     as_json: bool,
 ) -> None:
     """Report all problems of configurations, before a GPU is used.
 
-    Also checks the models, thresholds, golden acceptance lengths and priorities that the policy names, if these
-    files exist. With --config-file, checks only the named files and the runner inventory.
+    Also checks the clusters, models, thresholds, golden acceptance lengths and priorities that the policy names, and the
+    scripts and recipes, if these files exist. With --config-file, checks only the files that are named, and the runner
+    inventory.
     """
     from infx.cli.config_table import show
     from infx.matrix.check import check_files
 
     files, missing = _read_files(config_file, runner_config, policy)
-    report = check_files(files, policy.labels.names)
+    report = check_files(_add_named(files, clusters_file, srt_file), policy)
     ctx.exit(show(report.configs, [*report.problems, *missing], os.environ, as_json=as_json))
 
 
@@ -62,6 +76,7 @@ def _read_files(
     named: tuple[str, ...], runner_config: str | None, policy: Policy
 ) -> tuple[Files, list[Problem]]:
     """Return the files that exist, and a problem for each file that is missing."""
+    from infx.gather.checkout import read_checkout
     from infx.matrix.check import Files
 
     root = find_root(Path.cwd())
@@ -88,13 +103,23 @@ def _read_files(
         Files(
             masters=known,
             runners=inventory,
+            clusters=_read(_make_relative(root, policy.clusters)),
             models=_read(_make_relative(root, policy.models)),
             thresholds=_read(_make_relative(root, policy.eval_thresholds)),
             priorities=_read(_make_relative(root, policy.priorities)),
             golden_lengths=_read_folder(root / policy.golden_al),
+            checkout=read_checkout(root),
         ),
         missing,
     )
+
+
+def _add_named(files: Files, clusters: str | None, srt: str | None) -> Files:
+    if clusters is not None:
+        files = replace(files, clusters=_read(clusters, required=True))
+    if srt is not None:
+        files = replace(files, srt=_read(srt, required=True))
+    return files
 
 
 def _make_relative(root: Path, name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from infx.bench.config import drop_remarks
 from infx.bench.identity import row_ids
 from infx.errors import InfxError, UnavailableError
 from infx.evidence.rows import FULL, KindRows, SweepKind, list_kinds
@@ -195,7 +196,12 @@ def _parse_configs(paths: Sequence[str], contents: Sequence[bytes | None]) -> Ma
         for path, data in zip(paths, contents, strict=True)
         if data is not None
     ]
-    return {str(key): value for file in files if file.document for key, value in file.document.value.items()}
+    return {
+        str(key): drop_remarks(value)
+        for file in files
+        if file.document
+        for key, value in file.document.value.items()
+    }
 
 
 def _describe(error: InfxError) -> str:

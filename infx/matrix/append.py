@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from infx.bench.config import ScenarioType
+from infx.bench.config import ScenarioType, drop_remarks
 from infx.bench.identity import series_of
 from infx.bench.row import Recipe, Row
 from infx.bench.words import describe_recipe
@@ -30,6 +30,7 @@ def check_unchanged(
 
     `base` and `head` map a key to its configuration, as YAML gives it.
     """
+    base, head = ({key: drop_remarks(entry) for key, entry in configs.items()} for configs in (base, head))
     return [
         Problem(rule="append-only", message=message, path=path, hint=_HINT)
         for message in _find_changes(base, head, selected)

@@ -43,6 +43,7 @@ def build_config(key_node: yaml.Node, node: yaml.Node, value: Mapping[str, Any],
         router=read_component(value.get("router")),
         kv_p2p_transfer=value.get("kv-p2p-transfer"),
         srt_recipe_dir=value.get("srt-recipe-dir"),
+        silenced=value.get("silenced", {}),
         fixed=tuple(
             _build_fixed(index, item, item_node)
             for index, (item, item_node) in enumerate(_pair_nodes("fixed-seq-len", scenarios, nodes))

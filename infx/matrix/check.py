@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from infx.bench.config import Config, SearchRow
+from infx.bench.config import Config
 from infx.bench.names import scenarios_of, spell_scenario
 from infx.errors import Level, Problem
-from infx.matrix.concurrency import expand_all
+from infx.launch.clusters import Clusters, parse_clusters
+from infx.launch.srt_cluster import load_srt_clusters
+from infx.matrix.acceptance import AcceptanceCell, list_cells
+from infx.matrix.checkout import Checkout
 from infx.matrix.image import find_moving_tag
 from infx.matrix.inventory import check_inventory
-from infx.matrix.overlap import check_overlaps
+from infx.matrix.landing import list_places
+from infx.matrix.launch_check import LaunchInputs, check_launches
+from infx.matrix.overlap import OVERLAP_RULES, check_overlaps
 from infx.matrix.parse import MasterFile, find_repeated_keys, parse_master
 from infx.matrix.rules import state_problem
-from infx.matrix.runners import parse_runners
-from infx.matrix.tables import check_golden_lengths, check_models, check_priorities, check_thresholds
+from infx.matrix.runners import Inventory, parse_inventory
+from infx.matrix.silences import Silenced, check_silences, is_silenced
+from infx.matrix.tables import (
+    check_models,
+    check_priorities,
+    check_thresholds,
+    find_repeated_models,
+    parse_golden_lengths,
+)
+from infx.policy.model import Policy
 from infx.records import record
-from infx.rules import Finding
+from infx.rules import Finding, Path
+from infx.yaml12 import Document
 
 
 @record
@@ -35,10 +50,13 @@ class Files:
 
     masters: tuple[File, ...]
     runners: File | None = None
+    clusters: File | None = None
     models: File | None = None
     thresholds: File | None = None
     priorities: File | None = None
     golden_lengths: tuple[File, ...] = ()
+    srt: File | None = None
+    checkout: Checkout | None = None
 
 
 @record
@@ -65,34 +83,78 @@ class ConfigReport:
     problems: tuple[Problem, ...]
 
 
-def check_files(files: Files, known_labels: Collection[str]) -> ConfigReport:
-    """Return a summary of every configuration and all problems. Raises nothing.
-
-    known_labels: the pull request labels that the policy names.
-    """
+def check_files(files: Files, policy: Policy) -> ConfigReport:
+    """Return a summary of every configuration and all problems. Raises ProblemsError for a broken srt-slurm file."""
     masters = [parse_master(file.data, file.path) for file in files.masters]
+    configs = tuple(config for master in masters for config in master.configs.values())
+    documents = {master.path: master.document for master in masters if master.document is not None}
     problems = [problem for master in masters for problem in master.problems]
     problems += find_repeated_keys(masters)
-    problems += _check_runners(files.runners, masters)
-    problems += _check_tables(files, known_labels)
-    problems += _find_moving_images(masters)
-    problems += _find_overlaps(masters)
+    inventory, inventory_problems = _check_runners(files.runners, configs, documents)
+    problems += inventory_problems
+    problems += _check_tables(files, policy.labels.names)
+    lengths, length_problems = _check_lengths(files.golden_lengths)
+    problems += length_problems
+    clusters, cluster_problems = _check_clusters(files.clusters)
+    problems += cluster_problems
+    inputs = LaunchInputs(
+        configs=configs,
+        documents=documents,
+        policy=policy,
+        runners=inventory.runners if inventory else None,
+        runners_document=inventory.document if inventory else None,
+        clusters=clusters,
+        srt=load_srt_clusters(files.srt.data, files.srt.path) if files.srt else None,
+        checkout=files.checkout,
+        lengths=lengths,
+    )
+    problems += _judge_rows(inputs)
     summaries = [summary for master in masters for summary in _summarize(master, problems)]
     return ConfigReport(configs=tuple(summaries), problems=tuple(problems))
 
 
-def _check_runners(file: File | None, masters: Sequence[MasterFile]) -> list[Problem]:
+def _judge_rows(inputs: LaunchInputs) -> Iterator[Problem]:
+    """Yield the problems of rules that a configuration can silence, and of its silenced rules."""
+    used: set[Silenced] = set()
+    found = chain(_find_moving_images(inputs.configs), _find_overlaps(inputs.configs))
+    kept = [(config, finding) for config, finding in found if not is_silenced(config, finding.rule, used)]
+    yield from check_launches(inputs, used)
+    checked = {*inputs.checked, "image-moves", *OVERLAP_RULES}
+    for config, finding in (*kept, *check_silences(inputs.configs, used, checked)):
+        yield state_problem(finding, inputs.documents[config.path])
+
+
+def _check_runners(
+    file: File | None, configs: Sequence[Config], documents: Mapping[str, Document]
+) -> tuple[Inventory | None, list[Problem]]:
     if file is None:
-        return []
-    runners, problems = parse_runners(file.data, file.path)
-    if problems and not runners.labels:  # the file is broken; every label would be reported as unknown
-        return problems
-    for master in masters:
-        if master.document is not None:
-            for config in master.configs.values():
-                findings = check_inventory(config, runners)
-                problems += [state_problem(finding, master.document) for finding in findings]
-    return problems
+        return None, []
+    inventory = parse_inventory(file.data, file.path)
+    problems = list(inventory.problems)
+    if (
+        problems and not inventory.runners.labels
+    ):  # the file is broken; every label would be reported as unknown
+        return None, problems
+    for config in configs:
+        findings = check_inventory(config, inventory.runners)
+        problems += [state_problem(finding, documents[config.path]) for finding in findings]
+    return inventory, problems
+
+
+def _check_clusters(file: File | None) -> tuple[Clusters | None, list[Problem]]:
+    if file is None:
+        return None, []
+    clusters, problems = parse_clusters(file.data, file.path)
+    return (clusters if clusters.fields else None), problems
+
+
+def _check_lengths(files: Sequence[File]) -> tuple[tuple[AcceptanceCell, ...] | None, list[Problem]]:
+    parsed = [parse_golden_lengths(file.data, file.path) for file in files]
+    documents = [document for document, _ in parsed if document is not None]
+    problems = [problem for _, found in parsed for problem in found]
+    problems += find_repeated_models(documents)
+    cells = tuple(cell for document in documents for cell in list_cells(document.value, document.path))
+    return (cells or None), problems
 
 
 def _check_tables(files: Files, known_labels: Collection[str]) -> Iterator[Problem]:
@@ -102,34 +164,28 @@ def _check_tables(files: Files, known_labels: Collection[str]) -> Iterator[Probl
         yield from check_thresholds(files.thresholds.data, files.thresholds.path)
     if files.priorities:
         yield from check_priorities(files.priorities.data, files.priorities.path, known_labels)
-    for file in files.golden_lengths:
-        yield from check_golden_lengths(file.data, file.path)
 
 
-def _find_moving_images(masters: Sequence[MasterFile]) -> Iterator[Problem]:
+def _find_moving_images(configs: Iterable[Config]) -> Iterator[tuple[Config, Finding[Path]]]:
     """Yield a warning for each image whose tag may later point to another image."""
-    for master in masters:
-        for config in master.configs.values():
-            if master.document is not None and (reason := find_moving_tag(config.image)):
-                finding = Finding(
+    for config in configs:
+        if reason := find_moving_tag(config.image):
+            yield (
+                config,
+                Finding(
                     rule="image-moves",
                     at=(config.key, "image"),
                     message=f'found "{config.image}"; {reason}, so its results cannot be reproduced',
                     hint="Name a release, or add its digest (@sha256:…).",
                     level=Level.WARNING,
-                )
-                yield state_problem(finding, master.document)
+                ),
+            )
 
 
-def _find_overlaps(masters: Sequence[MasterFile]) -> Iterator[Problem]:
-    documents = {master.path: master.document for master in masters}
-    first = {key: config for master in reversed(masters) for key, config in master.configs.items()}
-    configs = [config for master in masters for config in master.configs.values()]
+def _find_overlaps(configs: Sequence[Config]) -> Iterator[tuple[Config, Finding[Path]]]:
+    first = {config.key: config for config in reversed(configs)}
     # A repeated key is reported as a problem of its own.
-    for config, finding in check_overlaps(config for config in configs if first[config.key] is config):
-        document = documents[config.path]
-        if document is not None:
-            yield state_problem(finding, document)
+    yield from check_overlaps(config for config in configs if first[config.key] is config)
 
 
 def _summarize(master: MasterFile, problems: Sequence[Problem]) -> Iterator[ConfigSummary]:
@@ -163,12 +219,4 @@ def _read_text(entry: Mapping[str, Any], key: str) -> str:
 
 def _count_rows(config: Config) -> int:
     """Return the number of jobs of a full sweep."""
-    fixed = [row for scenario in config.fixed for row in scenario.search_space]
-    agentic = [row for scenario in config.agentic for row in scenario.search_space]
-    # A fixed multi-node row measures its whole list of concurrencies in one job.
-    jobs = len(fixed) if config.multinode else _count_points(fixed)
-    return jobs + _count_points(agentic)
-
-
-def _count_points(rows: Sequence[SearchRow]) -> int:
-    return sum(len(expand_all(row.concurrency)) for row in rows)
+    return sum(place.jobs for place in list_places(config))

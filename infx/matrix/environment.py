@@ -1,6 +1,7 @@
-"""Render a row as environment variables for its benchmark script.
+"""Render a row as environment variables for its benchmark script, under the names that existing scripts read.
 
-A variable that does not apply to a row is not set. Values are data: quote them in a shell.
+A variable that does not apply to a row is not set, because scripts treat an empty text in the same way. Values are data:
+quote them in a shell.
 """
 
 from __future__ import annotations
@@ -11,12 +12,27 @@ from collections.abc import Mapping
 
 from infx.bench.config import Component, Parallelism, ScenarioType, Worker
 from infx.bench.jobs import RowJob
-from infx.bench.row import AgenticWorkload, FixedWorkload, Recipe, Roles, Row
+from infx.bench.row import AGENTIC_DURATION, FAST_DURATION, AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.errors import InfxError
 from infx.matrix.row_rules import belongs_to_runner
+from infx.rowfile.agentic_errors import LIMIT as FAILED_REQUEST_LIMIT
+from infx.rowfile.agentic_errors import LIMIT_VARIABLE
 
-PORT = 8888
-RANDOM_RANGE_RATIO = "0.8"
+PORT = 8888  # where no launcher chooses another one
+MULTI_NODE_DRAM_GB = 600  # for multi-node rows without a memory budget of their own
+CONSTANTS = {
+    "RANDOM_RANGE_RATIO": "0.8",
+    "SWEBENCH_USE_MODAL": "true",
+    "PYTHONDONTWRITEBYTECODE": "1",  # the checkout is shared by containers of different users
+    "PYTHONPYCACHEPREFIX": "/tmp/inferencex-pycache",  # noqa: S108 - in the container, which runs one row
+}
+# What the container of a single-node row has; the launcher of a multi-node row decides it by itself.
+SINGLE_NODE = {
+    "HF_HUB_CACHE": "/mnt/hf_hub_cache/",
+    "RESULT_DIR": "/workspace/results",
+    LIMIT_VARIABLE: FAILED_REQUEST_LIMIT,
+    "PORT": str(PORT),
+}
 _SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
@@ -36,8 +52,8 @@ def project_job(job: RowJob, *, max_bytes: int) -> dict[str, str]:
         "DISAGG": _render_flag(recipe.disagg),
         "EXP_NAME": row.exp_name,
         "IS_MULTINODE": _render_flag(recipe.is_multinode),
-        "PORT": str(PORT),
-        "RANDOM_RANGE_RATIO": RANDOM_RANGE_RATIO,
+        **CONSTANTS,
+        **({} if recipe.is_multinode else SINGLE_NODE),
         **_render_workload(recipe),
         **_render_layout(recipe),
         **_render_concurrency(row),
@@ -58,10 +74,15 @@ def _render_workload(recipe: Recipe) -> dict[str, str]:
         return {
             "SCENARIO_TYPE": ScenarioType.FIXED.value,
             "SCENARIO_SUBDIR": "fixed_seq_len/",
+            "IS_AGENTIC": "0",
             "ISL": str(workload.isl),
             "OSL": str(workload.osl),
             "MAX_MODEL_LEN": str(workload.max_model_len),
-            "REQUIRE_POWER": _render_flag(bool(workload.require_power)),
+            "REQUIRE_POWER": _render_number(bool(workload.require_power)),
+            # Scripts check that these are set, whether or not they apply.
+            "DURATION": str(AGENTIC_DURATION),
+            "AIPERF_EXPERIMENTAL_FAST": "0",
+            "TOTAL_CPU_DRAM_GB": str(MULTI_NODE_DRAM_GB if recipe.is_multinode else 0),
         }
     return {
         "SCENARIO_TYPE": ScenarioType.AGENTIC.value,
@@ -70,7 +91,9 @@ def _render_workload(recipe: Recipe) -> dict[str, str]:
         "ISL": "0",
         "OSL": "0",
         "MAX_MODEL_LEN": "0",
+        "REQUIRE_POWER": "0",
         "DURATION": str(workload.duration),
+        "AIPERF_EXPERIMENTAL_FAST": _render_number(workload.duration == FAST_DURATION),
         "WARMUP_REQUESTS": str(workload.warmup_requests),
         "THINKING_MODE": "thinking_on",
         **_render_offload(workload),
@@ -179,3 +202,7 @@ def _render_metadata(component: Component) -> str:
 
 def _render_flag(value: bool) -> str:
     return "true" if value else "false"
+
+
+def _render_number(value: bool) -> str:
+    return "1" if value else "0"

@@ -39,7 +39,7 @@ def find_image_fault(text: str) -> tuple[str, str] | None:
     repository = f"{folder}{slash}{repository}"
     if not mark:
         first, _, path = repository.partition("/")
-        if path and _has_host_form(first):
+        if path and has_host_form(first):
             registry, repository = first, path
     elif not _USER.issuperset(registry.rpartition("@")[0]):
         return f'"{registry}" is not a registry', "Write user@registry#repository:tag."
@@ -61,7 +61,7 @@ def _is_squash_file(text: str) -> bool:
     return text.startswith("/") and text.endswith(".sqsh") and text.isprintable() and " " not in text
 
 
-def _has_host_form(name: str) -> bool:
+def has_host_form(name: str) -> bool:
     """Return whether the first part of a name is a registry; Docker recognizes it by a dot or a port."""
     return "." in name or ":" in name or name == "localhost"
 
@@ -86,7 +86,7 @@ def _find_common_fault(text: str) -> tuple[str, str] | None:
 
 def _find_registry_fault(registry: str, *, is_needed: bool) -> tuple[str, str] | None:
     """Return what is wrong with a registry's host name and port; a host name needs a dot or a port."""
-    if not (registry or is_needed) or (_has_host_form(registry) and _is_host(registry)):
+    if not (registry or is_needed) or (has_host_form(registry) and _is_host(registry)):
         return None
     return f'"{registry}" is not a registry', "Write its host name, and its port if it has one."
 

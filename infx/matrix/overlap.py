@@ -21,6 +21,7 @@ from infx.records import record
 from infx.rules import Finding, Path
 from infx.schema import dotted
 
+OVERLAP_RULES = ("points-repeated", "points-overlap", "rows-identical")
 _ANY = Concurrency(values=())
 
 

@@ -159,7 +159,7 @@ def _find_half_named_hardware(row: SearchRow, *_: object) -> Iterator[Finding[Pa
 def _find_reserved_settings(row: SearchRow, config: Config, _: object) -> Iterator[Finding[Path]]:
     own_file = {"CONFIG_FILE"} if config.framework == OWN_CONFIG_FILE else set()
     has_recipe_keys = row.srt_recipe is not None or row.eval_srt_recipe is not None
-    for at, name, _value in _iterate_settings(row):
+    for at, name, _value in iterate_settings(row):
         if name in RESERVED_SETTINGS:
             yield Finding(
                 at=at,
@@ -189,7 +189,7 @@ def belongs_to_runner(name: str) -> bool:
 def _find_wrong_node_settings(row: SearchRow, *_: object) -> Iterator[Finding[Path]]:
     """Find numbers of nodes (PREFILL_NODES, DECODE_NODES) that are not valid or contradict each other."""
     seen: dict[str, str] = {}
-    for at, name, value in _iterate_settings(row):
+    for at, name, value in iterate_settings(row):
         if name not in NODE_SETTINGS:
             continue
         if read_nodes(value) is None:
@@ -206,7 +206,7 @@ def _iterate_workers(row: SearchRow) -> Iterator[tuple[tuple[str], Worker]]:
             yield (name,), worker
 
 
-def _iterate_settings(row: SearchRow) -> Iterator[tuple[Path, str, str]]:
+def iterate_settings(row: SearchRow) -> Iterator[tuple[Path, str, str]]:
     """Yield the path from the row, the name and the value of every additional setting."""
     for at, worker in _iterate_workers(row):
         for index, setting in enumerate(worker.additional_settings or ()):

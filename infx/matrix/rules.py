@@ -9,21 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from infx.bench.config import Config, FixedScenario, KvOffloading, ScenarioType, SearchRow
-from infx.errors import Problem
 from infx.matrix.image import find_image_fault
 from infx.matrix.row_rules import ROW_RULES, Scenario
 from infx.records import replace
 from infx.rules import Finding, Path, Rule, find_all
-from infx.schema import dotted
-from infx.yaml12 import Document
+from infx.schema import state_problem as state_problem  # noqa: PLC0414 - checks of configurations use both
 
 POWER_LENGTHS = (8192, 1024)  # isl and osl for which power can be required
-
-
-def state_problem(found: Finding[Path], document: Document) -> Problem:
-    """Turn a finding into a problem with the path and the line of its file."""
-    sentence = replace(found, message=f"{dotted(found.at)}: {found.message}.")
-    return sentence.as_problem(document.path, document.line(*found.at))
 
 
 def check_config(config: Config) -> Iterator[Finding[Path]]:

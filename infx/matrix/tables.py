@@ -5,14 +5,15 @@ This module only checks them; the modules that use a file read it themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date
 from typing import Any
 
 from infx import schema, yaml12
-from infx.errors import Problem, ProblemsError, suggest
+from infx.errors import Level, Problem, ProblemsError, suggest
 from infx.matrix.rules import state_problem
 from infx.rules import Finding, Path
+from infx.yaml12 import Document
 
 
 def check_models(data: bytes, path: str) -> list[Problem]:
@@ -25,9 +26,32 @@ def check_thresholds(data: bytes, path: str) -> list[Problem]:
     return _check("eval-thresholds", data, path, lambda _: ())
 
 
-def check_golden_lengths(data: bytes, path: str) -> list[Problem]:
-    """Check that no acceptance length is more than the draft length plus one."""
-    return _check("golden-al", data, path, _find_long_acceptance)
+def parse_golden_lengths(data: bytes, path: str) -> tuple[Document | None, list[Problem]]:
+    """Parse a file of acceptance lengths and check it; no document if it does not fit the schema."""
+    try:
+        document = yaml12.load_mapping(data, path, text_keys=True)
+    except ProblemsError as error:
+        return None, error.problems
+    if problems := schema.check("golden-al", document):
+        return None, problems
+    return document, [state_problem(found, document) for found in _find_long_acceptance(document.value)]
+
+
+def find_repeated_models(documents: Iterable[Document]) -> Iterator[Problem]:
+    """Yield a warning for each model that has acceptance lengths in two files."""
+    first: dict[str, str] = {}
+    for document in documents:
+        for model in document.value:
+            here = f"{document.path}:{document.line(model)}"
+            if (there := first.setdefault(model, here)) != here:
+                finding = Finding(
+                    rule="golden-al-repeated",
+                    at=(model,),
+                    message=f"{there} also has lengths of this model, and only the files' names tell which method has which",
+                    hint="Keep both if their methods differ, and name each file after its method.",
+                    level=Level.WARNING,
+                )
+                yield state_problem(finding, document)
 
 
 def check_priorities(data: bytes, path: str, known_labels: Collection[str]) -> list[Problem]:
@@ -42,7 +66,7 @@ def _check(
     find: Callable[[dict[str, Any]], Iterator[Finding[Path]] | tuple[()]],
 ) -> list[Problem]:
     try:
-        document = yaml12.load_mapping(data, path, text_keys=name == "golden-al")
+        document = yaml12.load_mapping(data, path)
     except ProblemsError as error:
         return error.problems
     if problems := schema.check(name, document):

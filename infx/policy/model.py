@@ -218,7 +218,7 @@ class Policy:
     """Everything that a repository may choose. Paths are relative to the repository.
 
     Attributes:
-        models, eval_thresholds, golden_al, priorities: may be missing in the repository; golden_al is a folder.
+        clusters, models, eval_thresholds, golden_al, priorities: may be missing in the repository; golden_al is a folder.
         repository, former_names: `owner/name`; links to a former name stay valid in history.
     """
 
@@ -226,6 +226,7 @@ class Policy:
     changelog: str
     master_configs: tuple[str, ...]
     runners: str
+    clusters: str
     models: str
     eval_thresholds: str
     golden_al: str

@@ -101,11 +101,6 @@ def scan_lines(files: Iterable[FileChange], rules: LineRules) -> Scan:
     )
 
 
-def strip_comments(text: str) -> str:
-    """Return a script or recipe with its comment lines emptied: commented-out settings are not in use."""
-    return re.sub(r"(?m)^[ \t]*#.*$", "", text)
-
-
 def _is_comment(text: str) -> bool:
     """Return whether a line is a comment. `#!`, `#SBATCH` and `#define` are not: programs read them."""
     return re.match(r"\s*#+(?:\s|$)", text) is not None

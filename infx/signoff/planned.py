@@ -119,7 +119,7 @@ def _searches(config: Config) -> list[tuple[FixedScenario | AgenticScenario, Sea
 def _settings(config: Config) -> Any:
     """Return all settings of a configuration without concurrencies and places."""
     values = dataclasses.asdict(config)
-    for name in ("path", "line", "key"):
+    for name in ("path", "line", "key", "silenced"):
         values.pop(name)
     for scenario in (*values["fixed"], *values["agentic"]):
         scenario.pop("line")

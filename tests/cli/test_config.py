@@ -269,7 +269,7 @@ def test_the_projects_own_configurations_are_valid(monkeypatch: pytest.MonkeyPat
 
 
 def test_real_data_has_exactly_the_known_errors(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight configurations name labels without runners; five rows and one point are duplicates."""
+    """Eight configurations name labels without runners; rows and a point are duplicates; three name a partition."""
     monkeypatch.chdir(shared / "inferencex")
     code, values = as_json()
     assert code == 1
@@ -304,4 +304,7 @@ def test_real_data_has_exactly_the_known_errors(shared: Path, monkeypatch: pytes
         ("rows-identical", 7099),
         ("rows-identical", 7100),
         ("rows-identical", 7114),
+        ("launch-setting", 8289),
+        ("launch-setting", 9184),
+        ("launch-setting", 9219),
     ]

@@ -16,6 +16,7 @@ from tests.calling import call
 from tests.cli.tree import LEAVES, name_of
 from tests.conftest import ROOT
 from tests.gate.facts import READY
+from tests.launch.samples import ROW
 from tests.repository import Repository
 
 MERGE_DRIVER = ("changelog", "merge-driver")  # git defines its exit codes
@@ -27,6 +28,7 @@ RIGHT = {
     "--result": "artifacts",
     "--out": "out",
     "--id": "unknown",
+    "--runner": "h200-cw_00",
     "--base-ref": "main",
     "--head-ref": "main",
     "--pr": "77",
@@ -48,6 +50,7 @@ ALWAYS: dict[tuple[str, ...], list[str]] = {
     ("rows",): ["--canary"],
     ("shards",): ["--plan", "plan.json"],
     ("reconcile",): ["--pr", "77"],
+    ("launch", "render"): ["--row", "row.json"],
 }
 
 # Invalid values, and the exit code.
@@ -67,6 +70,7 @@ WRONG = {
     "--base-ref": ("nope", 3),  # an unknown revision
     "--head-ref": ("nope", 3),
     "--sum": ("nope", 2),
+    "--runner": ("nope", 1),  # belongs to no cluster
 }
 # Every value is valid: free text, filters that may match nothing, names of events; wrong concurrencies fail the gate of scores.
 FREE = {
@@ -92,6 +96,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "plan.json": '{"single_node": {}, "multi_node": {}}',
         "facts.json": dump_json(READY),
         "event.json": json.dumps({"issue": {"number": 77}, "comment": {"id": 1}}),
+        "row.json": json.dumps(ROW),
         "artifacts/x": "",
     })  # fmt: skip
     return repository.path

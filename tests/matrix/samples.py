@@ -135,6 +135,21 @@ clusters:
 """
 
 
+# A clusters file for the runners of HARDWARE.
+LAUNCHED = """\
+defaults:
+  allocate: salloc
+  exclusive: true
+  time: 780
+  scripts: ["{dir}/{code}_{precision}_{gpu}_{framework}{spec}.sh", "{dir}/{code}_{precision}_{gpu}{spec}.sh"]
+  image: {squash: "/images/{key}.sqsh"}
+clusters:
+  h200-a: {gpu: h200}
+  gb200-a: {gpu: gb200}
+aliases: {h200-b: h200-a}
+"""
+
+
 def change(text: str, old: str, new: str) -> str:
     """Return the text with its only occurrence of `old` replaced."""
     assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"

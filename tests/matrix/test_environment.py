@@ -7,7 +7,7 @@ import pytest
 
 from infx.bench.family import family_of
 from infx.bench.jobs import RowJob
-from infx.bench.row import Recipe, Roles, Row
+from infx.bench.row import AGENTIC_DURATION, FAST_DURATION, AgenticWorkload, FixedWorkload, Recipe, Roles, Row
 from infx.errors import InfxError
 from infx.matrix.environment import project_job
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
@@ -43,12 +43,22 @@ def test_a_single_node_row() -> None:
         "IS_MULTINODE": "false",
         "PORT": "8888",
         "RANDOM_RANGE_RATIO": "0.8",
+        "HF_HUB_CACHE": "/mnt/hf_hub_cache/",
+        "RESULT_DIR": "/workspace/results",
+        "AIPERF_FAILED_REQUEST_THRESHOLD": "0.10",
+        "AIPERF_EXPERIMENTAL_FAST": "0",
+        "SWEBENCH_USE_MODAL": "true",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPYCACHEPREFIX": "/tmp/inferencex-pycache",
+        "IS_AGENTIC": "0",
+        "DURATION": "3600",
+        "TOTAL_CPU_DRAM_GB": "0",
         "SCENARIO_TYPE": "fixed-seq-len",
         "SCENARIO_SUBDIR": "fixed_seq_len/",
         "ISL": "8192",
         "OSL": "1024",
         "MAX_MODEL_LEN": "9472",
-        "REQUIRE_POWER": "false",
+        "REQUIRE_POWER": "0",
         "TP": "8",
         "PP_SIZE": "1",
         "DCP_SIZE": "1",
@@ -109,6 +119,32 @@ def test_a_multi_node_agentic_row_has_one_concurrency() -> None:
 
 def test_all_concurrencies_are_evaluated() -> None:
     assert project(replace(row(DISAGG, 4, 16), eval_all_concs=True))["EVAL_CONC"] == "4 16"
+
+
+def test_power_can_be_required() -> None:
+    assert isinstance(FIXED.workload, FixedWorkload)
+    required = replace(FIXED, workload=replace(FIXED.workload, require_power=True))
+    assert project(row(required, 64))["REQUIRE_POWER"] == "1"
+
+
+@pytest.mark.parametrize(("duration", "fast"), [(AGENTIC_DURATION, "0"), (FAST_DURATION, "1")])
+def test_a_short_replay_is_marked(duration: int, fast: str) -> None:
+    assert isinstance(AGENTIC.workload, AgenticWorkload)
+    recipe = replace(AGENTIC, workload=replace(AGENTIC.workload, duration=duration))
+    values = project(row(recipe, 8))
+    assert (values["DURATION"], values["AIPERF_EXPERIMENTAL_FAST"]) == (str(duration), fast)
+
+
+def test_the_launcher_of_several_nodes_decides_paths_and_port() -> None:
+    assert {"HF_HUB_CACHE", "RESULT_DIR", "PORT"}.isdisjoint(project(row(DISAGG, 4)))
+
+
+def test_no_variable_is_empty_and_salloc_exclude_is_left_out() -> None:
+    """Scripts treat an empty variable like a missing one; no program reads SALLOC_EXCLUDE."""
+    for value in (row(FIXED, 64), row(AGENTIC, 8), row(DISAGG, 4)):
+        values = project(value)
+        assert all(values.values())
+        assert {"SALLOC_EXCLUDE", "EVAL_LIMIT", "SWEBENCH_GEN_MODE"}.isdisjoint(values)
 
 
 def with_setting(setting: str) -> Recipe:

@@ -6,6 +6,7 @@ import pytest
 
 from infx.errors import Level, Problem, sort_problems
 from infx.matrix.check import ConfigReport, File, Files, check_files
+from infx.policy.load import default_policy
 from tests.matrix.samples import AGGREGATED, CLUSTERS, DISAGG, HARDWARE, SINGLE, change
 
 FIXED_ONLY = SINGLE[: SINGLE.index("    agentic-coding")]
@@ -16,7 +17,7 @@ def check(*masters: str, runners: str | None = HARDWARE) -> ConfigReport:
         File(path=f"{name}.yaml", data=text.encode()) for name, text in zip("abc", masters, strict=False)
     )
     inventory = None if runners is None else File(path="r.yaml", data=runners.encode())
-    return check_files(Files(masters=files, runners=inventory), known_labels=())
+    return check_files(Files(masters=files, runners=inventory), default_policy())
 
 
 def words(report: ConfigReport, level: Level) -> list[str]:

@@ -91,7 +91,7 @@ WRONG = [
         change(SINGLE, "  precision: fp8", "  precison: fp8"),
         [
             'c.yaml:1: m1-fp8-h200-vllm: the key "precision" is missing. Add precision.',
-            'c.yaml:5: m1-fp8-h200-vllm: unknown key "precison". Known keys: disagg, framework, image, kv-p2p-transfer, model, model-prefix, multinode, precision, router, runner, scenarios, srt-recipe-dir. Did you mean precision?',
+            'c.yaml:5: m1-fp8-h200-vllm: unknown key "precison". Known keys: disagg, framework, image, kv-p2p-transfer, model, model-prefix, multinode, precision, router, runner, scenarios, silenced, srt-recipe-dir. Did you mean precision?',
         ],
     ),
     (

@@ -17,9 +17,9 @@ from infx.matrix.check import File, Files, check_files
 from infx.matrix.expand import expand_config
 from infx.matrix.parse import parse_master
 from infx.matrix.runners import parse_runners
-from infx.policy.load import parse_policy
+from infx.policy.load import default_policy, parse_policy
 from tests.conftest import ROOT, SHARED
-from tests.matrix.samples import CLUSTERS, HARDWARE
+from tests.matrix.samples import CLUSTERS, HARDWARE, LAUNCHED, SINGLE
 
 # A run has some hundreds of examples, a nightly run has thousands.
 _EXAMPLES = min(3_000, 3 * settings().max_examples)
@@ -75,6 +75,9 @@ def mutated(draw: st.DrawFn, texts: list[str]) -> bytes:
     return "".join(lines).encode("utf-8", "surrogatepass")
 
 
+_POLICY = default_policy()
+
+
 def _assert_words(problems: list[Problem], data: bytes) -> None:
     for problem in problems:
         assert problem.message.endswith(".")
@@ -86,7 +89,7 @@ def _assert_words(problems: list[Problem], data: bytes) -> None:
 
 def _check(data: bytes, inventory: bytes) -> None:
     files = Files(masters=(File(path="c.yaml", data=data),), runners=File(path="r.yaml", data=inventory))
-    report = check_files(files, known_labels=())
+    report = check_files(files, _POLICY)
     _assert_words(list(report.problems), data)
     assert {config.key for config in report.configs if not config.errors} <= parse_master(
         data, "c.yaml"
@@ -119,6 +122,17 @@ def test_mutated_inventories(data: bytes) -> None:
     _assert_words(problems, data)
 
 
+@settings(max_examples=_EXAMPLES)
+@given(data=mutated([(_OWN / "clusters.yaml").read_text(encoding="utf-8"), LAUNCHED]))
+def test_mutated_clusters(data: bytes) -> None:
+    files = Files(
+        masters=(File(path="m.yaml", data=SINGLE.encode()),),
+        runners=File(path="r.yaml", data=HARDWARE.encode()),
+        clusters=File(path="c.yaml", data=data),
+    )
+    _assert_words(list(check_files(files, _POLICY).problems), data)
+
+
 @pytest.mark.parametrize("field", ["models", "thresholds", "priorities", "golden_lengths"])
 def test_mutated_tables(field: str) -> None:
     paths = {
@@ -133,7 +147,7 @@ def test_mutated_tables(field: str) -> None:
     def check(data: bytes) -> None:
         file = File(path="c.yaml", data=data)
         files = Files(masters=(), **{field: (file,) if field == "golden_lengths" else file})  # type: ignore[arg-type] # by name
-        _assert_words(list(check_files(files, known_labels=["skip_queue"]).problems), data)
+        _assert_words(list(check_files(files, _POLICY).problems), data)
 
     check()
 

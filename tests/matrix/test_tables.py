@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from infx.matrix.tables import check_golden_lengths, check_models, check_priorities, check_thresholds
+from infx.matrix.tables import check_models, check_priorities, check_thresholds, parse_golden_lengths
 from tests.matrix.samples import change
 
 MODELS = """\
@@ -50,7 +50,7 @@ LABELS = ["skip_queue", "ci-checklist-complete", "ci-patchwork", "ci-patchwork-w
 def test_valid_files_have_no_problems() -> None:
     assert not check_models(MODELS.encode(), "m.yaml")
     assert not check_thresholds(THRESHOLDS.encode(), "t.yaml")
-    assert not check_golden_lengths(LENGTHS.encode(), "g.yaml")
+    assert not parse_golden_lengths(LENGTHS.encode(), "g.yaml")[1]
     assert not check_priorities(PRIORITIES.encode(), "p.yaml", LABELS)
 
 
@@ -162,7 +162,7 @@ def test_wrong_thresholds(text: str, expected: list[str]) -> None:
     ],
 )
 def test_wrong_golden_lengths(text: str, expected: list[str]) -> None:
-    assert [str(problem) for problem in check_golden_lengths(text.encode(), "g.yaml")] == expected
+    assert [str(problem) for problem in parse_golden_lengths(text.encode(), "g.yaml")[1]] == expected
 
 
 @pytest.mark.parametrize(

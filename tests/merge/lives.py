@@ -6,13 +6,10 @@ needs nothing of infx: it follows the events of the hub, and knows the words of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
-from infx.git import Git, Output
 from infx.hub.rules import ACTIONS_APP, QueueRule
 from infx.hub.state import Event, Pull
 from tests.merge.world import World
@@ -286,39 +283,3 @@ class Life:
         """Check that everything was merged that could be."""
         left = [pull.number for pull in self._pulls() if pull.merged_at is None and not self._is_stuck(pull)]
         assert left == [], "\n".join(self.log)
-
-
-# Memory for git
-
-_PURE = {"cat-file", "merge-base", "diff-tree", "ls-tree", "rev-list", "merge-tree", "diff", "rev-parse"}
-_SHA = re.compile(r"[0-9a-f]{40}")
-
-
-class GitMemory:
-    """Git that remembers the answers to questions about SHAs, because git would take most of a test's time."""
-
-    def __init__(self) -> None:
-        self._call = Git.call
-        self._known: dict[object, Output] = {}
-
-    def call(self, git: Git, *arguments: str, stdin: bytes | None = None, env: Any = None) -> Output:
-        key = (git.directory, arguments, stdin)
-        if env is not None or not is_pure(arguments, stdin):
-            return self._call(git, *arguments, stdin=stdin, env=env)
-        if key not in self._known:
-            output = self._call(git, *arguments, stdin=stdin)
-            if output.code > 1 or b" missing" in output.stdout:  # a fetch may change this answer
-                return output
-            self._known[key] = output
-        return self._known[key]
-
-
-def is_pure(arguments: tuple[str, ...], stdin: bytes | None) -> bool:
-    """Return whether git's answer depends only on objects that the arguments name by SHA."""
-    names = [argument for argument in arguments if not argument.startswith(("-", "^"))]
-    if not names or names[0] not in _PURE:
-        return False
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    revisions = [argument for argument in arguments[:end] if not argument.startswith("-")][1:]
-    lines = [line for line in re.split(r"[\n\0]", (stdin or b"").decode(errors="replace")) if line]
-    return all(_SHA.search(text) for text in [*revisions, *lines])

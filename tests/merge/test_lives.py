@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 import pytest
 
-from infx.git import Git, Output
-from tests.merge.lives import GitMemory, Life
+from tests.merge.lives import Life
 from tests.merge.world import World
-
-MEMORY = GitMemory()
-
-
-@pytest.fixture(autouse=True)
-def remembering(monkeypatch: pytest.MonkeyPatch) -> None:
-    def call(git: Git, *arguments: str, **more: Any) -> Output:
-        return MEMORY.call(git, *arguments, **more)
-
-    monkeypatch.setattr(Git, "call", call)
 
 
 def play(world: World, seed: int, *, is_whole: bool, steps: int, is_settled: bool) -> None:

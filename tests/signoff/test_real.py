@@ -9,8 +9,8 @@ import pytest
 from infx.gather.signoff_clone import open_revisions
 from infx.gather.signoff_plan import read_configs, read_plan
 from infx.git import Git
+from infx.matrix.acceptance import parse_curve
 from infx.policy.load import default_policy
-from infx.signoff.checks.acceptance import parse_curve
 from infx.signoff.checks.accuracy import parse_thresholds
 
 

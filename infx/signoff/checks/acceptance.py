@@ -2,87 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from infx import schema, yaml12
 from infx.bench.names import AGENTIC
-from infx.errors import InfxError, ProblemsError
+from infx.errors import InfxError
+from infx.matrix.acceptance import (
+    AcceptanceCell,
+    SimulatedLength,
+    find_fitting,
+    find_simulated,
+    get_stem,
+    is_curve_of,
+    parse_curve,
+    strip_comments,
+)
 from infx.phrases import join_some
 from infx.policy.model import Policy
 from infx.policy.signoff import SignoffPolicy
-from infx.records import record
 from infx.signoff.facts import JudgedFile, RecipeFile, SignoffFacts
-from infx.signoff.lines import find_files_of, strip_comments
+from infx.signoff.lines import find_files_of
 from infx.signoff.outcome import CheckOutcome, code, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
-
-TOLERANCE = 0.005  # the curves have two decimals
-
-
-@record
-class AcceptanceCell:
-    """One committed acceptance length."""
-
-    path: str
-    mode: str  # the thinking mode
-    tokens: int  # drafted tokens
-    length: float  # mean number of accepted tokens
-
-    def __str__(self) -> str:
-        return f"{self.length:g} ({self.mode}, {self.tokens} draft tokens, {self.path})"
-
-
-@record
-class SimulatedLength:
-    """An acceptance length that a file sets for an engine."""
-
-    path: str
-    line: int
-    engine: str
-    length: float
-    tokens: tuple[int, ...] = ()  # the draft lengths in the same file
-
-    @property
-    def place(self) -> str:
-        return f"{self.path}:{self.line}"
-
-
-def parse_curve(text: str, path: str) -> tuple[AcceptanceCell, ...]:
-    """Parse a file of acceptance lengths. Raises ProblemsError if it does not match the schema."""
-    document = yaml12.load_mapping(text.encode(), path, text_keys=True)
-    if problems := schema.check("golden-al", document):
-        raise ProblemsError(problems)
-    value: Mapping[str, Mapping[str, Mapping[str, Any]]] = document.value
-    return tuple(
-        AcceptanceCell(path=path, mode=mode, tokens=int(tokens), length=float(length))
-        for modes in value.values()
-        for mode, cells in modes.items()
-        for tokens, length in cells.items()
-    )
-
-
-def find_simulated(path: str, text: str, policy: SignoffPolicy) -> tuple[SimulatedLength, ...]:
-    """Return every simulated acceptance length in a file, by the policy's expressions for each engine."""
-    text = strip_comments(text)
-    tokens = tuple(
-        dict.fromkeys(
-            int(match[1]) for way in policy.draft_tokens_expressions for match in way.finditer(text)
-        )
-    )
-    simulated = []
-    for engine, way in policy.acceptance.items():
-        if not all(re.search(needed, text) for needed in way.required):
-            continue
-        for match in re.finditer(way.pattern, text):
-            line = text.count("\n", 0, match.start()) + 1
-            length = float(match[1]) + way.offset
-            simulated.append(
-                SimulatedLength(path=path, line=line, engine=engine, length=length, tokens=tokens)
-            )
-    return tuple(simulated)
 
 
 def check_acceptance(facts: SignoffFacts, policy: Policy) -> CheckOutcome:
@@ -173,9 +114,9 @@ def _judge_length(
         added = [cell for cell in head if cell.tokens in simulated.tokens]
         if not added:
             return True, False, text
-        is_wrong = not _find_fitting(simulated, added)
+        is_wrong = not find_fitting(simulated.length, added)
         return is_wrong, True, f"{text}; this pull request adds {name_all(map(str, added))}"
-    fitting = _find_fitting(simulated, expected)
+    fitting = find_fitting(simulated.length, expected)
     changed = [cell for cell in expected if cell not in head]
     if changed:
         now = name_all(map(str, (cell for cell in head if cell.tokens in {m.tokens for m in changed})))
@@ -194,10 +135,6 @@ def _select_mode(cells: list[AcceptanceCell], text: str) -> list[AcceptanceCell]
     return named or cells
 
 
-def _find_fitting(simulated: SimulatedLength, cells: Iterable[AcceptanceCell]) -> list[AcceptanceCell]:
-    return [cell for cell in cells if math.isclose(cell.length, simulated.length, abs_tol=TOLERANCE)]
-
-
 def _is_half_configured(text: str, policy: SignoffPolicy) -> bool:
     return any(re.search(way.pattern, strip_comments(text)) for way in policy.acceptance.values())
 
@@ -206,15 +143,11 @@ def _find_curves(change: ConfigChange, facts: SignoffFacts) -> list[JudgedFile]:
     """Return the files named after the model's prefix, if possible only those of a method in use."""
     assert change.after is not None
     prefix = change.after.model_prefix
-    own = [
-        curve for curve in facts.golden if re.fullmatch(rf"{re.escape(prefix)}(?:[_-].*)?", _stem(curve.path))
-    ]
+    own = [curve for curve in facts.golden if is_curve_of(curve.path, prefix)]
     words = f"{change.key} {' '.join(file.path for file in facts.recipes if change.key in file.keys)}".lower()
     named = [
-        curve for curve in own if (method := _stem(curve.path)[len(prefix) + 1 :].lower()) and method in words
+        curve
+        for curve in own
+        if (method := get_stem(curve.path)[len(prefix) + 1 :].lower()) and method in words
     ]
     return named or own
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[0]

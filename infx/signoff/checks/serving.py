@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from infx.bench.names import AGENTIC
+from infx.matrix.acceptance import strip_comments
 from infx.policy.model import Policy
 from infx.signoff.facts import SignoffFacts
-from infx.signoff.lines import (
-    any_match,
-    find_files_of,
-    find_serving_changes,
-    render_hits,
-    scan_lines,
-    strip_comments,
-)
+from infx.signoff.lines import any_match, find_files_of, find_serving_changes, render_hits, scan_lines
 from infx.signoff.outcome import CheckOutcome, failed, name_all, not_applicable, passed, warned
 from infx.signoff.planned import ConfigChange
 
