@@ -9,7 +9,19 @@ from typing import Any
 import pytest
 
 from infx import schema
-from infx.matrix import inventory, overlap, parse, tables
+from infx.matrix import (
+    cluster_agreement,
+    file_rules,
+    inventory,
+    launch_check,
+    launch_rules,
+    length_rules,
+    overlap,
+    parse,
+    setting_rules,
+    silences,
+    tables,
+)
 from infx.matrix.parse import parse_master
 from infx.matrix.row_rules import ROW_RULES
 from infx.matrix.rules import CONFIG_RULES, SCENARIO_RULES
@@ -34,12 +46,21 @@ def test_examples_have_no_problems(example: str) -> None:
 def test_every_rule_is_explained() -> None:
     tables_of_rules = (CONFIG_RULES, SCENARIO_RULES, ROW_RULES, FILE_RULES, CLUSTER_RULES)
     ids = {rule.id for rules in tables_of_rules for rule in rules} | {inventory.UNKNOWN_RUNNER}
-    for module in (inventory, overlap, parse, tables):
+    modules = (
+        cluster_agreement, file_rules, inventory, launch_check, launch_rules, length_rules, overlap, parse, setting_rules,
+        silences, tables,
+    )  # fmt: skip
+    for module in modules:
         source = (ROOT / str(module.__file__)).read_text(encoding="utf-8")
         ids |= set(re.findall(r'rule ?= ?"([a-z-]+)"', source))
     explained = set(re.findall(r"`([a-z-]+)`", TEXT[TEXT.index("| rule | problem |") :]))
-    assert len(ids) > 30
-    assert ids <= explained
+    assert len(ids) > 45
+    assert ids | silences.SILENCEABLE <= explained
+
+
+def test_the_page_lists_the_rules_that_can_be_silenced() -> None:
+    (listed,) = re.findall(r"Rules that can be silenced: (.*?)\.\s", TEXT, re.DOTALL)
+    assert set(re.findall(r"`([a-z-]+)`", listed)) == silences.SILENCEABLE
 
 
 @pytest.mark.parametrize("name", ["master-config", "runners"])

@@ -12,7 +12,10 @@ from infx import __version__
 from infx.cli.group import LazyGroup
 
 COMMANDS = {
-    "demo": ("infx.cli.demo:demo", "Play six pull requests from the first push to the merge, offline."),
+    "demo": (
+        "infx.cli.demo:demo",
+        "Play six pull requests from the first push to published results, offline.",
+    ),
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
     "plan": ("infx.cli.plan:plan", "Plan the sweep that new changelog entries ask for."),

@@ -35,13 +35,16 @@ class _SceneName(click.Choice[str]):
 @click.option("--html", type=OutputPath(), help="Write a page with the pull requests to this file.")
 @click.option("--keep", is_flag=True, help="Leave the hub running at the end, and print its address.")
 def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
-    """Play six pull requests from the first push to the merge, offline.
+    """Play six pull requests from the first push to published results, offline.
 
     A hub on this machine replaces GitHub; the commands are those that the workflows run. Takes less than a minute.
     """
     console = _make_console()
     from infx.demo.play import play
+    from infx.page.library import read_library
 
+    if html:
+        read_library()  # a missing package ends the demo before it starts, not after it
     started = time.perf_counter()
     with (
         exit_on_signals(),
@@ -93,7 +96,7 @@ def _describe_next_steps(html: Path | None) -> Iterator[str]:
     """Return lines that fit into 80 columns, unless a file's name is long."""
     infx = find_infx(Path.cwd())
     yield from _list(
-        (str(html) if html else f"{infx} demo --html demo.html", "each pull request, as people see it"),
+        (str(html) if html else f"{infx} demo --html demo.html", "what went wrong, and what infx did"),
         (f"{infx} demo --step --scene A", "one scene at a time"),
         (f"{infx} demo --keep", "try commands; the hub keeps running"),
         *([(_GUIDE, "adopt infx in your repository")] if Path(_GUIDE).is_file() else []),

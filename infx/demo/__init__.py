@@ -1,4 +1,4 @@
-"""Play three real pull requests on a laptop, from the first push to the merge, against the hub.
+"""Play six pull requests on a laptop, from the first push to published results, against the hub.
 
 The commands are those that the workflows run.
 """

@@ -18,8 +18,8 @@ _MARKS = {"success": "✓", "failure": "✕", "pending": "●", "none": "○"}
 
 
 @record
-class Outcome:
-    """The outcome of a step for one column of the grid.
+class GridMark:
+    """The outcome of a step in one column of the grid.
 
     Attributes:
         state: success, failure, pending or none.
@@ -39,7 +39,7 @@ class PullOverview:
     pull: Pull
     scene: str
     problems: tuple[Chapter, ...]
-    columns: tuple[tuple[str, tuple[Outcome, ...]], ...]  # head, outcomes in their order
+    columns: tuple[tuple[str, tuple[GridMark, ...]], ...]  # head, outcomes in their order
     used: float  # GPU-hours
     saved: float
 
@@ -69,7 +69,7 @@ def _find_problems(chapters: Iterable[Chapter], pull: int) -> tuple[Chapter, ...
     return tuple(first.values())
 
 
-def _find_columns(stage: DemoStage, pull: int) -> tuple[tuple[str, tuple[Outcome, ...]], ...]:
+def _find_columns(stage: DemoStage, pull: int) -> tuple[tuple[str, tuple[GridMark, ...]], ...]:
     steps = [(number, step) for number, step in enumerate(stage.steps) if step.pull == pull]
     return (
         ("changelog", _find_validations(steps)),
@@ -80,27 +80,27 @@ def _find_columns(stage: DemoStage, pull: int) -> tuple[tuple[str, tuple[Outcome
     )
 
 
-def _find_validations(steps: Iterable[tuple[int, DemoStep]]) -> tuple[Outcome, ...]:
+def _find_validations(steps: Iterable[tuple[int, DemoStep]]) -> tuple[GridMark, ...]:
     return tuple(
-        Outcome(step=number, state="failure", words="refused")
+        GridMark(step=number, state="failure", words="refused")
         if step.code
-        else Outcome(step=number, state="success", words="valid")
+        else GridMark(step=number, state="success", words="valid")
         for number, step in steps
         if "changelog validate" in (step.command or "") and "--stage pr" in (step.command or "")
     )
 
 
-def _find_decisions(steps: Iterable[tuple[int, DemoStep]]) -> tuple[Outcome, ...]:
+def _find_decisions(steps: Iterable[tuple[int, DemoStep]]) -> tuple[GridMark, ...]:
     return tuple(
-        Outcome(step=number, state="success", words="sweep started")
+        GridMark(step=number, state="success", words="sweep started")
         if step.shown[0].startswith("Sweep:")
-        else Outcome(step=number, state="none", words="no sweep")
+        else GridMark(step=number, state="none", words="no sweep")
         for number, step in steps
         if (step.command or "").startswith("infx gate ")
     )
 
 
-def _find_sweeps(stage: DemoStage, pull: int) -> tuple[Outcome, ...]:
+def _find_sweeps(stage: DemoStage, pull: int) -> tuple[GridMark, ...]:
     outcomes = []
     for sweep in stage.sweeps:
         if sweep.pull == pull:
@@ -111,18 +111,18 @@ def _find_sweeps(stage: DemoStage, pull: int) -> tuple[Outcome, ...]:
                 else count(len(sweep.rows), "row")
             )
             state = "failure" if failed else "success"
-            outcomes.append(Outcome(step=sweep.step, state=state, words=words, is_shown=True))
+            outcomes.append(GridMark(step=sweep.step, state=state, words=words, is_shown=True))
     return tuple(outcomes)
 
 
-def _find_sign_offs(steps: Iterable[tuple[int, DemoStep]]) -> tuple[Outcome, ...]:
+def _find_sign_offs(steps: Iterable[tuple[int, DemoStep]]) -> tuple[GridMark, ...]:
     """Return the states of the sign-off status; a state that only repeats is left out."""
-    outcomes: list[Outcome] = []
+    outcomes: list[GridMark] = []
     for number, step in steps:
         for status in step.statuses:
             if status.context == _SIGN_OFF and not (outcomes and outcomes[-1].state == status.state):
                 words = _shorten_sign_off(status.words)
-                outcomes.append(Outcome(step=number, state=status.state, words=words, is_shown=True))
+                outcomes.append(GridMark(step=number, state=status.state, words=words, is_shown=True))
     return tuple(outcomes)
 
 
@@ -132,25 +132,25 @@ def _shorten_sign_off(words: str) -> str:
     return "not required" if start.startswith("No sign-off is required") else start[:1].lower() + start[1:]
 
 
-def _find_merges(steps: Iterable[tuple[int, DemoStep]], pull: Pull) -> tuple[Outcome, ...]:
+def _find_merges(steps: Iterable[tuple[int, DemoStep]], pull: Pull) -> tuple[GridMark, ...]:
     """Return the answers to requests for the merge, and the merge by a queue."""
     outcomes = []
     for number, step in steps:
         if (step.command or "").startswith("infx merge "):
             state, words = ("pending", "waited for a check") if step.code else ("success", "accepted")
-            outcomes.append(Outcome(step=number, state=state, words=words))
+            outcomes.append(GridMark(step=number, state=state, words=words))
         elif step.who == "GitHub" and f"#{pull.number} from the queue" in step.words:
             is_merged = step.words.startswith("merges")
             words = "merged by the queue" if is_merged else "removed from the queue"
-            outcomes.append(Outcome(step=number, state="success" if is_merged else "failure", words=words))
+            outcomes.append(GridMark(step=number, state="success" if is_merged else "failure", words=words))
     if outcomes and outcomes[-1].words == "accepted" and pull.merged_at:
-        outcomes[-1] = Outcome(step=outcomes[-1].step, state="success", words="merged")
+        outcomes[-1] = GridMark(step=outcomes[-1].step, state="success", words="merged")
     return tuple(outcomes)
 
 
-def _find_publications(stage: DemoStage, pull: int) -> tuple[Outcome, ...]:
+def _find_publications(stage: DemoStage, pull: int) -> tuple[GridMark, ...]:
     return tuple(
-        Outcome(
+        GridMark(
             step=merge.step,
             state="success",
             words=f"{count(len(merge.rows), 'result')} published",
@@ -201,7 +201,7 @@ def _render_problem(chapter: Chapter) -> str:
     )
 
 
-def _render_outcomes(outcomes: Sequence[Outcome]) -> str:
+def _render_outcomes(outcomes: Sequence[GridMark]) -> str:
     """Return a mark with a link for each outcome, and the words of the last one."""
     if not outcomes:
         return ""
@@ -219,12 +219,17 @@ def render_totals(stage: DemoStage, pulls: Sequence[PullOverview]) -> str:
     """Return the totals of the demo as a list of numbers."""
     rows = sum(row.conclusion != "cancelled" for sweep in stage.sweeps for row in sweep.rows)
     totals = (
-        (len(pulls), "pull requests merged"),
-        (sum(len(overview.problems) for overview in pulls), "problems found and answered"),
-        (len(stage.sweeps), f"sweeps with {rows} rows"),
-        (round(sum(overview.used for overview in pulls)), "GPU-hours used"),
-        (round(sum(overview.saved for overview in pulls)), "GPU-hours saved"),
-        (sum(len(merge.rows) for merge in stage.merges), "results published"),
+        (count(len(pulls), "pull request"), ""),
+        (count(sum(len(overview.problems) for overview in pulls), "problem"), "found and answered"),
+        (count(len(stage.sweeps), "sweep"), f"with {count(rows, 'row')}"),
+        (count(round(sum(overview.used for overview in pulls)), "GPU-hour"), "used"),
+        (count(round(sum(overview.saved for overview in pulls)), "GPU-hour"), "saved"),
+        (count(sum(len(merge.rows) for merge in stage.merges), "result"), "published"),
     )
-    items = "".join(f"<li><b>{number:,}</b> {escape(words)}</li>" for number, words in totals)
+    items = "".join(f"<li>{_render_total(total)} {words}</li>" for total, words in totals)
     return f'<ul class="totals">{items}</ul>'
+
+
+def _render_total(total: str) -> str:
+    number, _, noun = total.partition(" ")
+    return f"<b>{number}</b> {noun}"

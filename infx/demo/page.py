@@ -23,7 +23,7 @@ _WRONG = ' <span class="wrong" title="something goes wrong">✕</span>'
 _ABOUT = """\
 <p>A pull request appends an entry to a changelog; the entry asks for a <b>sweep</b>, a run that measures all <b>rows</b>
 (benchmark jobs) of the named configurations on expensive GPUs. infx decides whether a sweep may start, checks its results,
-verifies the <b>sign-off</b> of a reviewer, merges, and publishes. Here six pull requests run into trouble, as real ones do.</p>"""
+verifies the <b>sign-off</b> of a reviewer, merges, and publishes. Here, pull requests run into trouble, as real ones do.</p>"""
 _NOTES = """\
 <details class="about"><summary>How to read this page</summary>
 <p>The commands are those that the project's workflows run. A program on this machine, the hub, replaces GitHub, and its

@@ -12,7 +12,7 @@ from infx.publish.handover import hash_handover, parse_handover
 
 
 @dataclass
-class Publication:
+class PublishWorkflow:
     """The workflow `publish`, which every merge starts."""
 
     stage: DemoStage

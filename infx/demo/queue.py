@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from infx.demo import chapters
 from infx.demo.machines import Machines
 from infx.demo.people import Person
-from infx.demo.publication import Publication
+from infx.demo.publication import PublishWorkflow
 from infx.demo.repository import CHANGELOG, render_entry
 from infx.demo.reviews import Reviews
 from infx.demo.stage import APP, DemoStage
@@ -33,7 +33,7 @@ class QueueScene:
     stage: DemoStage
     machines: Machines
     reviews: Reviews
-    publication: Publication
+    publication: PublishWorkflow
     mia: Person
 
     def play(self) -> None:

@@ -16,6 +16,7 @@ from infx.page.chart import (
     ChartPoint,
     read_values,
     render_chart,
+    render_legend,
 )
 from infx.phrases import count
 
@@ -45,7 +46,7 @@ def find_lines(merges: Sequence[PublishedMerge], sweeps: Iterable[SweepRecord]) 
 
 def render_results(merges: Sequence[PublishedMerge], lines: Sequence[ChartLine]) -> str:
     """Return the section with the published results; the script of the page draws its charts."""
-    stored = sum(len(merge.rows) for merge in merges)
+    stored = count(sum(len(merge.rows) for merge in merges), "result")
     items = "".join(
         f'<li><a href="#step-{merge.step}">#{merge.pull}: {count(len(merge.rows), "result")} of run {merge.run}</a></li>'
         for merge in merges
@@ -54,8 +55,8 @@ def render_results(merges: Sequence[PublishedMerge], lines: Sequence[ChartLine])
         '<section id="results"><h2>Published results</h2>'
         "<p>Each merge starts the workflow <code>publish</code>. A job without a token that writes checks the artifacts of "
         "the reused sweep against the plan; a second job stores only what was checked, on a branch of the repository. "
-        f"These {stored} results are the baseline that later sweeps are compared with. The numbers are samples: no GPU "
-        f'was used.</p><ul class="stored">{items}</ul><div class="charts">{render_chart(SET, INTERACTIVITY)}'
+        f"Later sweeps are compared with what is stored, here {stored}. The numbers are samples: no GPU "
+        f'was used.</p><ul class="stored">{items}</ul>{render_legend(SET)}<div class="charts">{render_chart(SET, INTERACTIVITY, legend=False)}'
         f"{render_chart(SET, LATENCY, legend=False)}</div><details><summary>All published results as a table</summary>"
         f'<div class="wide" tabindex="0">{_render_table(lines)}</div></details></section>'
     )

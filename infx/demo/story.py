@@ -1,4 +1,4 @@
-"""Play three real pull requests from the first push to the merge, and three that meet in the merge queue."""
+"""Play three real pull requests from the first push to published results, and three that meet in the merge queue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from infx.demo import chapters
 from infx.demo.machines import Machines
 from infx.demo.people import Person
-from infx.demo.publication import Publication
+from infx.demo.publication import PublishWorkflow
 from infx.demo.queue import QueueScene
 from infx.demo.repository import (
     ARMS,
@@ -52,7 +52,7 @@ class Story:
         self.mia, self.eve = Person(self.stage, "mia"), Person(self.stage, "eve")
         self.amy = Person(self.stage, "amy")
         self.reviews = Reviews(self.stage, self.machines)
-        self.publication = Publication(self.stage, self.machines)
+        self.publication = PublishWorkflow(self.stage, self.machines)
         self.queue = QueueScene(self.stage, self.machines, self.reviews, self.publication, self.mia)
 
     def set_the_stage(self) -> None:

@@ -3,7 +3,7 @@
 Comments, statuses and runs come from a source that may serve many pull requests (`sources`). Only job lists
 are read for one pull request: those of running sweeps and of the last sweep, at most two, and one more for a
 dispatched sweep. The comparison of the newest sweep is read once, after the sweep has ended, with a list and a
-download. With a clone, files, conflicts and the changelog need no request. Facts that a shared list contains are
+download, and its page with another list. With a clone, files, conflicts and the changelog need no request. Facts that a shared list contains are
 not requested one by one: one list of the whole repository shows, for example, which earlier runs have results.
 """
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from infx.bench.config import Config
 from infx.bench.names import scenarios_of, spell_scenario
-from infx.errors import Level, Problem
+from infx.errors import Level, Problem, has_errors
 from infx.launch.clusters import Clusters, parse_clusters
 from infx.launch.srt_cluster import load_srt_clusters
 from infx.matrix.acceptance import AcceptanceCell, list_cells
@@ -104,6 +104,7 @@ def check_files(files: Files, policy: Policy) -> ConfigReport:
         runners=inventory.runners if inventory else None,
         runners_document=inventory.document if inventory else None,
         clusters=clusters,
+        has_all_clusters=not has_errors(cluster_problems),
         srt=load_srt_clusters(files.srt.data, files.srt.path) if files.srt else None,
         checkout=files.checkout,
         lengths=lengths,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from infx.records import record
 
@@ -23,6 +24,11 @@ class Checkout:
 
     paths: frozenset[str]
     scripts: Mapping[str, str]
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """The folders that directly hold a file."""
+        return frozenset(path.rpartition("/")[0] for path in self.paths)
 
     @property
     def has_scripts(self) -> bool:

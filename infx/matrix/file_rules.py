@@ -9,7 +9,7 @@ from infx.bench.config import AgenticScenario, Config, SpecDecoding
 from infx.errors import Level
 from infx.launch.cluster import Cluster
 from infx.launch.texts import Texts
-from infx.matrix.checkout import RECIPES, SINGLE_NODE, UPSTREAM_RECIPES, Checkout
+from infx.matrix.checkout import FOLDER, RECIPES, SINGLE_NODE, UPSTREAM_RECIPES, Checkout
 from infx.matrix.landing import Landing, SearchPlace, list_places
 from infx.matrix.launch_hits import ConfigHit
 from infx.matrix.row_rules import RECIPE_SETTINGS, iterate_settings
@@ -21,7 +21,7 @@ def find_missing_script(landing: Landing, checkout: Checkout) -> Iterator[Config
     """Yield rows for which the cluster finds no script."""
     for place in landing.places:
         names = list_scripts(landing.config, place, landing.cluster)
-        if not checkout.paths.isdisjoint(names):
+        if not checkout.paths.isdisjoint(names) or not all(map(_is_read, names)):
             continue
         yield ConfigHit(
             rule="launch-script",
@@ -33,6 +33,11 @@ def find_missing_script(landing: Landing, checkout: Checkout) -> Iterator[Config
             cluster=landing.cluster.name,
             level=Level.ERROR,
         )
+
+
+def _is_read(name: str) -> bool:
+    """Return whether a checkout's paths tell if there is this script: another folder or the machine may have it."""
+    return name.startswith(f"{FOLDER}/") and "{" not in name
 
 
 def list_scripts(config: Config, place: SearchPlace, cluster: Cluster) -> list[str]:
@@ -94,8 +99,7 @@ def _judge_recipe(path: str, checkout: Checkout) -> tuple[str, Level] | None:
         return None
     if own == path:
         return (f"there is no {path}", Level.ERROR) if path.startswith(f"{RECIPES}/") else None
-    folder = own.rpartition("/")[0]
-    if not any(other.startswith(f"{folder}/") for other in checkout.paths):
+    if own.rpartition("/")[0] not in checkout.folders:
         return None  # the pinned revision of srt-slurm has the whole folder
     return f"there is no {own}, so the pinned revision of srt-slurm must have {path}", Level.WARNING
 
@@ -127,7 +131,7 @@ def _trim(version: str) -> str:
 
 def find_pins(package: str, script: str) -> list[str]:
     """Return the versions of a package that a script installs; those of a variable by its assignment or default."""
-    name = re.sub(r"[-_.]", "[-_.]", re.escape(package).replace("\\", ""))
+    name = "[-_.]".join(map(re.escape, re.split(r"[-_.]", package)))
     pins: dict[str, None] = {}
     for match in re.finditer(rf"(?<![\w.-]){name}==[\"']?([\w.+!${{}}:-]+)", script):
         if version := _resolve(match[1], script):

@@ -52,6 +52,7 @@ class LaunchInputs:
         runners_document: the inventory as YAML.
         documents: the master files, by path.
         lengths: the committed acceptance lengths; None without such files.
+        has_all_clusters: whether every cluster of the file can be used.
         srt: the clusters of srt-slurm, where images may be there before a row runs.
     """
 
@@ -61,6 +62,7 @@ class LaunchInputs:
     runners: Runners | None = None
     runners_document: Document | None = None
     clusters: Clusters | None = None
+    has_all_clusters: bool = True
     srt: SrtClusters | None = None
     checkout: Checkout | None = None
     lengths: tuple[AcceptanceCell, ...] | None = None
@@ -96,7 +98,8 @@ def check_launches(inputs: LaunchInputs, used: set[Silenced]) -> Iterator[Proble
     if inputs.runners is None or inputs.clusters is None:
         return
     yield from state_cluster_hits(drop_silenced(_find_in_clusters(inputs), used), inputs.clusters)
-    yield from _check_agreement(inputs, inputs.runners, inputs.clusters)
+    if inputs.has_all_clusters:  # else a runner may belong to a cluster that has errors
+        yield from _check_agreement(inputs, inputs.runners, inputs.clusters)
 
 
 def _find_in_configs(inputs: LaunchInputs) -> Iterator[ConfigHit]:

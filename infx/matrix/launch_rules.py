@@ -21,6 +21,7 @@ from infx.matrix.launch_hits import ClusterHit, ConfigHit
 
 # Linux gives outgoing connections ports of this range, unless the machine is set up otherwise.
 EPHEMERAL = (32768, 60999)
+_MAX_PORT = 65535
 
 
 def find_wrong_image(landing: Landing, srt: SrtClusters | None) -> Iterator[ConfigHit]:
@@ -116,7 +117,8 @@ def _name(model: str) -> str:
 def find_ephemeral_port(landing: Landing) -> Iterator[ClusterHit]:
     """Yield ports that an outgoing connection of any program may have taken."""
     port = landing.cluster.port
-    last = port.base + (port.modulo - 1 if port.modulo is not None else 9 if port.plus else 0)
+    added = {"digit": 9, "job": _MAX_PORT}.get(port.plus or "", 0) if port.modulo is None else port.modulo - 1
+    last = min(port.base + added, _MAX_PORT)
     low, high = EPHEMERAL
     if last < low or port.base > high:
         return

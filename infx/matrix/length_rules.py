@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from infx.bench.config import AgenticScenario, Config, SpecDecoding
@@ -16,6 +17,8 @@ from infx.policy.signoff import SignoffPolicy
 
 _LENGTH_SETTING = "SYNTHETIC_ACCEPTANCE_LENGTH"
 _SHOWN = 6  # lengths in a message
+_ASSIGNED = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?(\w+)=[\"']?([0-9]+(?:\.[0-9]+)?)[\"']?[ \t]*(?:$|#|;)")
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 
 
 def find_other_setting_length(config: Config, cells: Sequence[AcceptanceCell]) -> Iterator[ConfigHit]:
@@ -45,7 +48,7 @@ def find_other_script_length(
         is_drafting = place.row.spec_decoding is not SpecDecoding.NONE
         if script is None or not is_drafting or not isinstance(place.scenario, AgenticScenario):
             continue
-        lengths = find_simulated(script, checkout.scripts.get(script, ""), policy)
+        lengths = find_simulated(script, fill_numbers(checkout.scripts.get(script, "")), policy)
         faults = [
             f"{length.place} simulates {length.length:g}; {fault}"
             for length in lengths
@@ -63,6 +66,15 @@ def find_other_script_length(
                 jobs=place.jobs,
                 cluster=landing.cluster.name,
             )
+
+
+def fill_numbers(script: str) -> str:
+    """Return a script with numbers in place of variables to which it assigns a single number."""
+    numbers: dict[str, set[str]] = {}
+    for match in _ASSIGNED.finditer(script):
+        numbers.setdefault(match[1], set()).add(match[2])
+    known = {name: values.pop() for name, values in numbers.items() if len(values) == 1}
+    return _VARIABLE.sub(lambda match: known.get(match[1] or match[2], match[0]), script)
 
 
 def _judge_length(

@@ -175,7 +175,7 @@ def _render_charts(lines: _Lines, left_out: int) -> str:
         '<label>Contains <input name="words" type="search" placeholder="framework, precision …"></label>'
         '<label><input name="baseline" type="checkbox" checked> baseline (hollow, dotted)</label>'
         '<label><input name="dominated" type="checkbox" checked> points below the frontier</label></form>'
-        '<p class="about scripted">A line is the Pareto frontier of a deployment: no other of its points has more of both. A line '
+        '<p class="about scripted">A line is the Pareto frontier of a deployment: no other of its points is better in both numbers. A line '
         "ends where a planned row did not run. Choose a chart and use the arrow keys to read its points.</p>"
         "<noscript><p>The charts need scripts, which do not run here. The tables below have all numbers.</p></noscript>"
         f'{render_legend(SET)}<div class="charts">{render_chart(SET, INTERACTIVITY, legend=False)}'

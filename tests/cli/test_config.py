@@ -10,7 +10,7 @@ import pytest
 
 from tests.calling import Called, call
 from tests.conftest import ROOT
-from tests.matrix.samples import AGGREGATED, CLUSTERS, DISAGG, HARDWARE, SINGLE, change
+from tests.matrix.samples import AGGREGATED, CLUSTERS, DISAGG, HARDWARE, LAUNCHED, SINGLE, change
 
 BROKEN = change(SINGLE, "{tp: 8, conc-list: [4, 64]}", "{tp: 8, dcp-size: 3, conc-list: [4]}")
 WHAT = (
@@ -142,6 +142,29 @@ def test_it_works_in_a_subfolder(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(folder / "configs")
     write(folder, {"amd-master": BROKEN.replace("m1-fp8", "m4-fp8")})
     assert [problem["path"] for problem in as_json()[1]["problems"]] == ["amd-master.yaml"]
+
+
+def test_another_clusters_file_can_be_named(folder: Path) -> None:
+    write(folder, {"clusters": LAUNCHED, "short": LAUNCHED.replace("time: 780", "time: 10")})
+    assert as_json()[1]["problems"] == []
+    code, values = as_json("--clusters", "configs/short.yaml")
+    assert code == 0
+    assert {(problem["rule"], problem["path"]) for problem in values["problems"]} == {
+        ("launch-time", "configs/short.yaml")
+    }
+    assert check("--clusters", "configs/missing.yaml").code == 2
+    assert check("--srt", "configs/missing.yaml").code == 2
+
+
+def test_scripts_of_the_checkout_are_compared(folder: Path) -> None:
+    """The folder has a script for rows of fixed lengths, but none for AgentX."""
+    write(folder, {"clusters": LAUNCHED})
+    script = folder / "benchmarks/single_node/fixed_seq_len/m1_fp8_h200.sh"
+    script.parent.mkdir(parents=True)
+    script.write_text("")
+    code, values = as_json()
+    assert code == 1
+    assert [(p["rule"], p["line"]) for p in values["problems"]] == [("launch-script", 1)]
 
 
 def test_single_files_can_be_named(folder: Path) -> None:

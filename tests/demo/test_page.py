@@ -179,18 +179,6 @@ def test_a_table_repeats_what_the_cells_show_on_hover(played: Play, page: str) -
     assert page.count("failure: torch.OutOfMemoryError: tried to allocate 4.45 GiB") == 1
 
 
-def test_every_published_result_is_in_the_table_for_readers_without_scripts(played: Play, page: str) -> None:
+def test_a_table_has_every_published_result_without_scripts(played: Play, page: str) -> None:
     section = page.partition('<section id="results">')[2]
     assert section.count("<tr>") == 1 + sum(len(merge.rows) for merge in played.stage.merges)
-
-
-def test_the_page_of_one_scene_has_only_its_parts(played: Play) -> None:
-    """`infx demo --scene` leaves a hub with one scene, as here before the first one."""
-    from infx.demo.play import play
-    from tests.demo.quiet import Quiet
-
-    with play(played.folder / "short") as story:
-        story.begin(lambda _: None, Quiet())
-        page = story.page()
-    assert "Scene A" not in page
-    assert 'id="results"' in page

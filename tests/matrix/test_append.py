@@ -36,6 +36,18 @@ def test_only_points_that_the_base_lacks_are_planned(base: str, head: str, point
     assert added(base, head) == points
 
 
+def test_a_silenced_rule_is_not_a_change() -> None:
+    """It says which problems are reported, and changes no row: neither here nor in a configuration that is not named."""
+
+    def silence(text: str) -> str:
+        return text.replace("  multinode:", "  silenced: {launch-port: a reason}\n  multinode:")
+
+    other = single("b", "{tp: 8, conc-list: [4]}")
+    head = silence(BASE.replace("[4, 8]", "[4, 8, 16]")) + silence(other)
+    assert "silenced" in head
+    assert added(BASE + other, head) == ["tp8@16"]
+
+
 def test_new_points_carry_their_key_and_the_fingerprint_of_their_curve() -> None:
     head = load(BASE.replace("[4, 8]", "[4, 8, 16]"))
     (new,) = plan(head, APPEND, base=load(BASE)).throughput

@@ -261,6 +261,12 @@ def test_a_runner_belongs_to_a_cluster(master: str, expected: str | None) -> Non
     assert check(master, clusters) == ([] if expected is None else [expected])
 
 
+def test_runners_of_a_cluster_with_errors_are_not_reported() -> None:
+    problems = check(clusters=set_cluster("allocate: none"))
+    assert problems
+    assert all(text.startswith("error: c.yaml:8: clusters.h200-a") for text in problems)
+
+
 @pytest.mark.parametrize(
     ("setting", "cluster", "expected"),
     [

@@ -79,6 +79,15 @@ START_AND_READ = python(
 )
 
 
+# The folder of the real configurations has its clusters in another place than the project.
+_CLUSTERS = "file=launch/clusters.yaml; test -e $file || file=configs/clusters.yaml"
+CHECK_LAUNCHES = (
+    "sh",
+    "-c",
+    f"{_CLUSTERS}; exec {' '.join(map(shlex.quote, INFX))} config check --clusters $file",
+)
+
+
 def plan_in(folder: str) -> tuple[str, ...]:
     command = " ".join((*map(shlex.quote, INFX), "plan", *LAST))
     return ("sh", "-c", f"cd {folder} && exec {command}")
@@ -135,6 +144,7 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(name="infx --help", command=HELP, base=CLICK, limit=1.6),
     Ratio(name="config check", command=(*INFX, "config", "check"), base=LOAD_CONFIGS, limit=3.0, where=find_real_data, finds_problems=True),
     Ratio(name="config check --format table", command=(*INFX, "config", "check", "--format", "table"), base=LOAD_CONFIGS, limit=3.0, where=find_real_data, finds_problems=True),
+    Ratio(name="config check --clusters", command=CHECK_LAUNCHES, base=LOAD_CONFIGS, limit=3.0, where=find_real_data, finds_problems=True),
     Ratio(name="matrix full-sweep", command=(*INFX, "matrix", "full-sweep"), base=LOAD_CONFIGS, limit=1.5, where=find_real_data),
     Ratio(name="gate --facts", command=(*INFX, "gate", "--facts", FACTS), base=CLICK, where=write_job_files, environ={**JOB, "INFX_POLICY": POLICY}),
     Ratio(name="plan of one entry", command=(*PLAN, *LAST), base=LOAD_CONFIGS, limit=1.5, where=two_revisions(), environ=JOB),

@@ -81,7 +81,8 @@
     const traces = [true, false].flatMap((isBaseline) => (isBaseline && !options.baseline ? []
       : visible.flatMap(({ line, number }) => trace(line, number, axis, isBaseline, styles))));
     chart.points = traces.flatMap(({ customdata = [] }, curveNumber) =>
-      customdata.map((_, pointNumber) => ({ curveNumber, pointNumber })));
+      customdata.map(([, , isBaseline], pointNumber) => ({ curveNumber, pointNumber, isBaseline })))
+      .sort((first, second) => first.isBaseline - second.isBaseline);
     chart.at = -1;
     chart.traces = traces;
     hide(chart);
