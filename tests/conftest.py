@@ -26,7 +26,9 @@ ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
 BUILT_ON_GIT = {
     "apply",
+    "cli",
     "evidence",
+    "gather",
     "merge",
     "publish",
     "reconcile",

@@ -41,7 +41,15 @@ def test_a_hanging_test_fails_and_the_others_run(tmp_path: Path) -> None:
         "-n",
         "1",
     ]
-    command = [sys.executable, "-m", "pytest", *settings, str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        *settings,
+        "--basetemp",
+        str(tmp_path / "inner"),
+        str(tmp_path),
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "2 failed, 1 passed" in done.stdout

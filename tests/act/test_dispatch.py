@@ -92,6 +92,7 @@ def test_a_dispatch_measures_the_two_revisions_of_its_inputs(hub: Hub, tmp_path:
     assert all(" agentic eval " in name for name in outcome.rows)
 
 
+@pytest.mark.nightly
 def test_a_dispatched_command_selects_the_rows(hub: Hub, tmp_path: Path) -> None:
     hub.push("feat-x", {"docs.md": "x"}, start="main")
     inputs = {

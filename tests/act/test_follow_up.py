@@ -46,6 +46,7 @@ def store(hub: Hub, pull: Pull, outcome: Outcome, failed: str) -> None:
     hub.add_run(run_id=SECOND, branch="main", event="workflow_dispatch")
 
 
+@pytest.mark.nightly
 def test_a_follow_up_runs_the_failed_row_and_publishes_the_union(
     hub: Hub, pull: Pull, tmp_path: Path
 ) -> None:

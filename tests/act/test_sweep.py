@@ -170,6 +170,7 @@ def test_no_row_runs_and_the_log_says_why(
     assert outcome.jobs["sweep-status"] == [status]
 
 
+@pytest.mark.nightly
 def test_rows_beyond_one_matrix_are_two_shards(hub: Hub, tmp_path: Path) -> None:
     """The limit is four rows here; tests/matrix checks the default limit of 256."""
     master = (ROOT / "configs/nvidia-master.yaml").read_text() + WIDE.format(conc=[1, 2, 3, 4, 5, 6])

@@ -167,7 +167,7 @@ def test_kill_and_a_closed_terminal_leave_no_files(
     assert acts == ["stage"]
 
 
-@pytest.mark.parametrize("scene", ["B", "C"])
+@pytest.mark.parametrize("scene", [pytest.param("B", marks=pytest.mark.nightly), "C"])
 def test_a_scene_can_be_played_alone(
     scene: str, kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,8 @@ import pytest
 from infx.demo.play import Play, play
 from infx.demo.steps import DemoStep
 from tests.demo.quiet import Quiet, offline
+from tests.direct import direct_calls
+from tests.git_memory import remembering
 from tests.locks import find_left_out, hidden
 
 
@@ -17,7 +19,7 @@ from tests.locks import find_left_out, hidden
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
     printed: list[DemoStep] = []
     threads_before = set(threading.enumerate())
-    with offline(), play(tmp_path_factory.mktemp("demo")) as story:
+    with direct_calls(), remembering(), offline(), play(tmp_path_factory.mktemp("demo")) as story:
         with hidden(find_left_out()):  # the actions of the workflows do not install these modules
             story.begin(printed.append, Quiet())
             for act in story.scenes().values():

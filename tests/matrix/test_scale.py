@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.matrix.large import write_large, write_plan
 
 LARGEST = 256 * 256
@@ -38,6 +40,7 @@ def test_a_plan_of_65536_rows_takes_less_than_400_mb(tmp_path: Path) -> None:
     )  # two concurrencies of eight topologies; images are not part of a topology
 
 
+@pytest.mark.nightly
 def test_its_shards_take_less_than_400_mb_too(tmp_path: Path) -> None:
     write_plan(tmp_path / "plan.json", LARGEST)
     assert megabytes(tmp_path, ["shards", "--plan", "plan.json", "--out", "cut"]) < 400

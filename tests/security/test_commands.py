@@ -151,6 +151,9 @@ def test_the_matrix_of_a_shard_has_no_hostile_text(world: World, plan: Path) -> 
         assert all(re.match(r"[0-9a-f]{12} · (single-node|canary|eval)", row["name"]) for row in matrix)
 
 
+RUN_ROWS = 4  # each row costs a second; all have hostile texts
+
+
 def test_rows_pass_texts_on_unchanged(world: World, plan: Path) -> None:
     """In a shell, a row's variables have the values of the configuration."""
     matrix = json.loads(world.call("rows", "--plan", str(plan), "--shard", "0").out)
@@ -163,6 +166,8 @@ def test_rows_pass_texts_on_unchanged(world: World, plan: Path) -> None:
         (world.folder / "env.sh").write_text(script)
         assert world.shell('. ./env.sh; printf %s "$MODEL"') == values["MODEL"]
         seen.add(values["MODEL"])
+        if index >= RUN_ROWS:
+            continue
         output = world.run_row(plan, row["id"], check_out_good(world), world.folder / f"artifacts/{index}")
         name = check_outputs(output.outputs, {"artifact-name"})["artifact-name"]
         assert re.fullmatch(r"(bmk|eval)_[A-Za-z0-9._-]+", name)
