@@ -75,6 +75,7 @@ def test_a_fork_is_approved_and_its_test_merge_is_measured(hub: Hub, tmp_path: P
     assert plan["changelog_metadata"]["base_ref"] == hub.git.merge_base("refs/heads/main", pull.head_sha)
 
 
+@pytest.mark.nightly
 def test_a_dispatch_measures_the_two_revisions_of_its_inputs(hub: Hub, tmp_path: Path) -> None:
     """The base is the named commit, not main, which already has the entry."""
     before = find_tip(hub, "main")

@@ -100,6 +100,9 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "row.json": json.dumps(ROW),
         "artifacts/x": "",
     })  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(repository.path)
+        assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
     return repository.path
 
 
@@ -111,7 +114,6 @@ def _here(workplace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(here)
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
     monkeypatch.setattr("time.sleep", lambda _: None)
-    assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
 
 
 def key_of(parameter: click.Parameter) -> str:

@@ -17,7 +17,11 @@ from tests.store.conftest import OpenStore
 from tests.store.made import make_publication, make_stored, make_withdrawal
 
 # The steps of a write to a branch are in a temporary folder, except the push, which has a test of its own.
-STORES = [pytest.param("branch", marks=pytest.mark.nightly), "sqlite", "postgres"]
+STORES = [
+    pytest.param("branch", marks=pytest.mark.nightly),
+    "sqlite",
+    pytest.param("postgres", marks=pytest.mark.nightly),
+]
 
 
 class KilledError(BaseException):
