@@ -82,9 +82,10 @@ def measure(file: Path) -> float:
     return float(metrics["TaskDuration"])
 
 
-def test_a_large_page_is_usable_within_two_seconds(large: Path) -> None:
-    """A machine that also runs other tests is slower at times."""
-    assert any(measure(large) < SECONDS for _ in range(3))
+@pytest.mark.parametrize("factor", [pytest.param(1, marks=pytest.mark.nightly), 2], ids=["idle", "busy"])
+def test_a_large_page_is_usable_within_two_seconds(large: Path, factor: int) -> None:
+    """A machine that also runs other tests, or an older one, may take twice the time."""
+    assert any(measure(large) < factor * SECONDS for _ in range(3))
 
 
 def test_a_page_requests_nothing_and_reports_no_error(browser: Page, large: Path) -> None:
