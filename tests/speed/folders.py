@@ -143,7 +143,9 @@ def two_stores(kind: str) -> Callable[[Path], Path]:
 def cut_plan(folder: Path) -> Path:
     """Cut a plan of 300 rows, and write row.sh, which runs one row as its job does, with a command that only writes a result."""
     command = ["sh", "-c", 'echo {} > "agg_$RESULT_FILENAME.json"']
-    (folder / POLICY).write_text(f"repository: acme/bench\nsweep: {{row-command: {json.dumps(command)}}}\n")
+    # Without clusters, the row runs its command and no launch.
+    sweep = f"sweep: {{row-command: {json.dumps(command)}}}"
+    (folder / POLICY).write_text(f"repository: acme/bench\nclusters: none.yaml\n{sweep}\n")
     plan = write_plan(folder / "plan.json", 300)
     cut = folder / "sweep-plan"
     called = call("shards", "--policy", str(folder / POLICY), "--plan", str(plan), "--out", str(cut))
