@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from infx.launch.steps import Launch
     from infx.launch.texts import LaunchTask
 
+_R = TypeVar("_R")
+
 
 @click.group(
     cls=LazyGroup,
@@ -35,33 +38,46 @@ def launch() -> None:
     """Run a row on a cluster, or show how it would run."""
 
 
-@examples(
-    "infx launch render --plan sweep-plan --id 350d77624985 --runner h200-cw_00",
-    "infx launch render --row row.json --runner h200-cw_00 --format json",
-)
-@click.command()
-@click.option(
-    "--plan",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Plan folder: the folder that infx shards wrote.",
-)
-@click.option("--id", "row_id", metavar="ID", help="The row's id: the start of its job's name.")
-@click.option(
-    "--row",
-    "row_file",
-    type=click.Path(path_type=Path, exists=True),
-    metavar="FILE",
-    help="A row as JSON, without a plan.",
-)
-@click.option("--runner", required=True, metavar="NAME", help="Name of the runner that takes the row.")
-@click.option(
+def row_options(command: Callable[..., _R]) -> Callable[..., _R]:
+    """Add the options that name a row, by a plan and an id or by a file."""
+    options = (
+        click.option(
+            "--plan",
+            "folder",
+            type=click.Path(path_type=Path, file_okay=False, exists=True),
+            help="Plan folder: the folder that infx shards wrote.",
+        ),
+        click.option("--id", "row_id", metavar="ID", help="The row's id: the start of its job's name."),
+        click.option(
+            "--row",
+            "row_file",
+            type=click.Path(path_type=Path, exists=True),
+            metavar="FILE",
+            help="A row as JSON, without a plan.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+clusters_option = click.option(
     "--clusters",
     "clusters_file",
     type=click.Path(exists=True),
     metavar="FILE",
     help="Default: the policy's clusters.",
 )
+
+
+@examples(
+    "infx launch render --plan sweep-plan --id 350d77624985 --runner h200-cw_00",
+    "infx launch render --row row.json --runner h200-cw_00 --format json",
+)
+@click.command()
+@row_options
+@click.option("--runner", required=True, metavar="NAME", help="Name of the runner that takes the row.")
+@clusters_option
 @click.option(
     "--srt",
     "srt_file",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infx.cli.launch import read_clusters, read_row_job
+from infx.cli.launch import clusters_option, read_clusters, read_row_job, row_options
 from infx.cli.options import examples, policy_option
 from infx.policy.model import Policy
 
@@ -18,29 +18,13 @@ if TYPE_CHECKING:
 _runner = click.option(
     "--runner", required=True, envvar="RUNNER_NAME", metavar="NAME", help="Name of this runner."
 )
-_clusters = click.option(
-    "--clusters", "clusters_file", type=click.Path(), metavar="FILE", help="Default: the policy's clusters."
-)
 
 
 @examples("infx launch run --plan sweep-plan --id 350d77624985 --runner h200-cw_00")
 @click.command()
-@click.option(
-    "--plan",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Plan folder: the folder that infx shards wrote.",
-)
-@click.option("--id", "row_id", metavar="ID", help="The row's id: the start of its job's name.")
-@click.option(
-    "--row",
-    "row_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A row as JSON, without a plan.",
-)
+@row_options
 @_runner
-@_clusters
+@clusters_option
 @click.option(
     "--directory",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
@@ -86,7 +70,7 @@ def _run(task: LaunchTask, runner: str, clusters: Clusters, directory: Path) -> 
 @examples("infx launch clean --runner h200-cw_00")
 @click.command()
 @_runner
-@_clusters
+@clusters_option
 @policy_option
 @click.pass_context
 def clean(ctx: click.Context, runner: str, clusters_file: str | None, policy: Policy) -> None:

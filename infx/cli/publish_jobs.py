@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from infx.github.api import GitHub
     from infx.publish.facts import PushedMerge
     from infx.publish.handover import Handover
-    from infx.store.port import ResultStore
 
 TARGET_TOKEN = "INFX_TARGET_TOKEN"  # noqa: S105 - the name of a variable
 HANDOVER, METADATA = "publish.json", "changelog_metadata.json"
@@ -156,6 +155,7 @@ def deliver(handover: Handover, policy: Policy, github: GitHub, *, recovers: boo
 
 def make_publisher(handover: Handover, policy: Policy, github: GitHub, *, recovers: bool) -> Publisher:
     from infx.apply.publish import Publisher
+    from infx.cli.store import open_results
 
     target = policy.publish.target
     if target is not None and handover.run is None:
@@ -194,16 +194,6 @@ def connect_target(target: str | None, github: GitHub) -> GitHub | None:
 
     environ = {**os.environ, "GH_TOKEN": token}
     return connect(target, environ=environ, sleep=wait)
-
-
-def open_results(policy: Policy) -> ResultStore:
-    """Return the store that the policy names."""
-    from infx.git import Git
-    from infx.github.api import read_token
-    from infx.store.open import find_address, open_store
-
-    address = find_address(policy.results.store, os.environ)
-    return open_store(address, Git(Path.cwd()), author=policy.identities[0], token=read_token(os.environ))
 
 
 def _show(

@@ -91,17 +91,13 @@ def parse_file(name: str, data: bytes) -> object:
 
 def compare_with_store(results: ReadResults, policy: Policy, clone: Path) -> tuple[ResultComparison, int]:
     """Return the comparison, and the exit code: that of the error if the store cannot be read."""
-    from infx.git import Git
-    from infx.github.api import read_token
+    from infx.cli.store import open_results
     from infx.results.compare import compare
-    from infx.store.open import find_address, open_store
 
     if not results.rows:
         return compare(results, {}), 0
     try:
-        address = find_address(policy.results.store, os.environ)
-        store = open_store(address, Git(clone), author=policy.identities[0], token=read_token(os.environ))
-        return compare(results, store.read_newest(results.list_series())), 0
+        return compare(results, open_results(policy, clone).read_newest(results.list_series())), 0
     except InfxError as error:
         return compare(results, {}, fault=error.problems[0].message.rstrip(".")), error.exit_code
 

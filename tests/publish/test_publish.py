@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from infx.cli.publish_jobs import open_results
+from infx.cli.store import open_results
 from infx.store.open import open_store
 from tests.publish.world import OWN, Publishing
 
@@ -251,7 +251,7 @@ def test_two_merges_of_one_push_are_published_each(publishing: Publishing) -> No
 
 def test_the_default_store_is_a_branch(publishing: Publishing, monkeypatch: pytest.MonkeyPatch) -> None:
     """The writing job pushes to it; a second publication changes nothing."""
-    monkeypatch.setattr("infx.cli.publish_jobs.open_results", open_results)
+    monkeypatch.setattr("infx.cli.store.open_results", open_results)
     sha = reuse(publishing)
     validated = publishing.validate("--sha", sha)
     assert publishing.deliver(validated).code == 0

@@ -168,5 +168,5 @@ def prepare(folder: Path) -> Iterator[Publishing]:
     """Open a world whose commands never wait, and store into its store."""
     with pytest.MonkeyPatch.context() as patch, open_publishing(folder) as publishing:
         patch.setattr("infx.cli.github.wait", lambda seconds: None)
-        patch.setattr("infx.cli.publish_jobs.open_results", lambda policy: publishing.store)
+        patch.setattr("infx.cli.store.open_results", lambda policy: publishing.store)
         yield publishing
