@@ -172,8 +172,8 @@ class _Reader:
 
 
 def _explain(error: GitHubError) -> Unseen:
-    if isinstance(error, PermissionDeniedError):
-        return Unseen(reason=error.message, fix=error.hint, permission=error.permission)
+    if isinstance(error, PermissionDeniedError) and error.permission is not None:
+        return Unseen(reason="The token has no permission to read it.", permission=error.permission)
     if isinstance(error, NotFoundError):
         reason = f"{error.message} GitHub also answers 404 for what the token may not see."
         return Unseen(reason=reason, fix="Use the token of an administrator.")

@@ -270,6 +270,8 @@ def test_a_token_that_sees_little_gets_unknown_lines(hub: Hub) -> None:
     by_rule = {line["rule"]: line for line in called.json["lines"]}
     assert by_rule["allowed-actions"]["permission"] == "administration: read"
     assert by_rule["app-key"]["fix"] == "Give the token `actions-variables: read`."
+    what = "The settings of Actions cannot be seen: The token has no permission to read it."
+    assert by_rule["allowed-actions"]["what"] == what
     assert by_rule["label"]["state"] == "ok"
 
 
