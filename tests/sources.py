@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,9 @@ _Found = TypeVar("_Found", bound=Collection[object])
 @cache
 def walk(source: str) -> tuple[ast.AST, ...]:
     """Return every node of a source, the module first, in the order of `ast.walk`."""
-    return tuple(ast.walk(ast.parse(source)))
+    nodes = tuple(ast.walk(ast.parse(source)))
+    gc.freeze()  # the collector would look at a million nodes again and again
+    return nodes
 
 
 def find_in_files(paths: Iterable[Path], find: Callable[[str], _Found]) -> dict[str, _Found]:

@@ -58,11 +58,11 @@ def find_cut_lists(source: str) -> Iterator[str]:
     for node in walk(source):
         if not (isinstance(node, ast.Call) and node.args and joins_words(node.func)):
             continue
-        source: ast.expr = node.args[0]
-        if isinstance(source, ast.GeneratorExp | ast.ListComp):
-            source = source.generators[0].iter
-        if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Slice):
-            cut = source.slice
+        joined: ast.expr = node.args[0]
+        if isinstance(joined, ast.GeneratorExp | ast.ListComp):
+            joined = joined.generators[0].iter
+        if isinstance(joined, ast.Subscript) and isinstance(joined.slice, ast.Slice):
+            cut = joined.slice
             if cut.lower is None and cut.upper is not None and not isinstance(cut.upper, ast.UnaryOp):
                 yield f"{node.lineno}: {ast.unparse(node)}"
 
