@@ -49,7 +49,8 @@ async def _answer(connection: HttpConnection, handler: Handler) -> None:
             request = await read_request(connection)
             if request is None:
                 return
-            await handler(request, connection)
+            connection.has_no_bodies = request.method == "HEAD"
+            await handler(request._replace(method="GET") if connection.has_no_bodies else request, connection)
             if request.headers.get("connection", "").lower() == "close":
                 return
     except WireError as error:

@@ -37,6 +37,7 @@ class HttpConnection:
 
     Attributes:
         deadline: time of `time.monotonic` after which reading and writing raise TimeoutError; None for no limit.
+        has_no_bodies: whether only the heads of answers are sent, as a request with the method HEAD wants it.
     """
 
     def __init__(self, sock: socket.socket, deadline: float | None = None) -> None:
@@ -45,6 +46,7 @@ class HttpConnection:
         self._socket = sock
         self._buffer = bytearray()
         self.deadline = deadline
+        self.has_no_bodies = False
 
     async def read_until(self, mark: bytes, limit: int = MAX_HEAD) -> bytes:
         """Return everything up to a mark, and with it. Raises WireError at the end of the stream, or after the limit."""
@@ -78,7 +80,7 @@ class HttpConnection:
 
     async def send(self, data: bytes) -> None:
         """Send everything."""
-        view = memoryview(data)
+        view = memoryview(data.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if self.has_no_bodies else data)
         while view:
             try:
                 view = view[self._socket.send(view) :]
