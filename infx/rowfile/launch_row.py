@@ -8,7 +8,8 @@ import time
 
 from .command import inherit_environment
 from .errors import RowError
-from .launch import INFRASTRUCTURE, Failure, Observer
+from .failure import INFRASTRUCTURE, Failure
+from .launch import Observer
 from .launch_command import run_launch
 from .launch_machine import find_runner
 from .launch_process import Cancellation, ProcessRunner

@@ -58,16 +58,15 @@ class JobRecord:
         failed, the `benchmark` or the `infrastructure`, or `cancelled`.
         """
         if self.error is None and self._stages:
-            lines = [line[:MAX_TEXT] for line in (evidence or [])[:MAX_EVIDENCE]]
-            self.error = {
-                "stage": self._stages[-1]["stage"],
-                "type": kind,
-                "cause": cause,
-                "message": message[:MAX_TEXT],
-                "exit_code": code,
-                "retriable": retriable,
-                "evidence": lines,
-            }
+            self.error = describe_error(
+                self._stages[-1]["stage"],
+                kind,
+                message,
+                code,
+                retriable=retriable,
+                evidence=evidence,
+                cause=cause,
+            )
 
     def add_leftovers(self, sentences: list[str]) -> None:
         """Record what could not be cleaned up; it fails nothing."""
@@ -109,6 +108,28 @@ class JobRecord:
             ],
             "file_count": len(self._files),
         }
+
+
+def describe_error(
+    stage: object,
+    kind: str,
+    message: str,
+    code: int,
+    *,
+    retriable: bool,
+    evidence: list[str] | None,
+    cause: str,
+) -> dict[str, object]:
+    """Return an error in the form of a record."""
+    return {
+        "stage": stage,
+        "type": kind,
+        "cause": cause,
+        "message": message[:MAX_TEXT],
+        "exit_code": code,
+        "retriable": retriable,
+        "evidence": [line[:MAX_TEXT] for line in (evidence or [])[:MAX_EVIDENCE]],
+    }
 
 
 def _render(value: object) -> str:
