@@ -72,7 +72,7 @@ def _make_console() -> Console:
 
 
 def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> None:
-    from infx.demo.tell import RowProgress, Teller
+    from infx.play.tell import RowProgress, Teller
 
     teller = Teller(console)
     story.begin(teller.tell, RowProgress(console))
