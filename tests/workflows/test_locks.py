@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.locks import find_left_out, hidden, read_lock
 
-DEMO = {"infx/cli/demo.py", "infx/play/tell.py"} | {
+DEMO = {"infx/cli/console.py", "infx/cli/demo.py", "infx/play/tell.py"} | {
     str(path.relative_to(ROOT)) for path in ROOT.glob("infx/demo/**/*.py")
 }
 
