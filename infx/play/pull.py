@@ -66,5 +66,5 @@ class PullPlay:
         elif end.decision.get("verdict") == "run":
             words = f"run {end.run} failed before its rows"
         else:
-            words = f"run {end.run} started no sweep"
+            words = f"run {end.run} " + ("started no sweep" if end.decision else "failed in the gate")
         self.machines.stage.note("GitHub", words, pull=self.number)

@@ -59,7 +59,7 @@ class RemoteHub:
         if answer.status != OK:
             words = data.decode(errors="replace")[:200]
             raise UnavailableError(f"{self.api} refused {operation}: {answer.status} {words}")
-        return json.loads(data)
+        return json.loads(data) if data else None
 
     @cached_property
     def _about(self) -> dict[str, str]:
