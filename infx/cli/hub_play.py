@@ -16,7 +16,7 @@ from infx.play.fanout import Show
 from infx.play.machines import Machines
 from infx.play.pull import PullPlay
 from infx.play.remote import RemoteHub
-from infx.play.stage import Stage
+from infx.play.stage import PlayStage
 from infx.policy import POLICY_PATH
 from infx.policy.load import parse_policy
 
@@ -33,12 +33,12 @@ def play_pull(number: int, url: str, folder: Path | None) -> int:
         known = join_words([str(each) for each in numbers]) or "none"
         raise UsageError(f"The hub has no pull request {number}. It has: {known}.")
     with _folder(folder) as place:
-        stage = Stage(hub=hub, folder=place, call=call, tell=Teller(console).tell, branch=hub.branch)
+        stage = PlayStage(hub=hub, folder=place, call=call, tell=Teller(console).tell, branch=hub.branch)
         machines = make_machines(stage, RowProgress(console))
         return 0 if PullPlay(machines, number).play() else 1
 
 
-def make_machines(stage: Stage, show: Show) -> Machines:
+def make_machines(stage: PlayStage, show: Show) -> Machines:
     """Return machines that follow the policy and the workflows of the base branch."""
     git, branch = Git(stage.hub.git_path), f"refs/heads/{stage.branch}"
     data = git.read(branch, POLICY_PATH)

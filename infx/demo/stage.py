@@ -20,7 +20,7 @@ from infx.demo.steps import (
 from infx.errors import InfxError
 from infx.hub.hub import Hub
 from infx.hub.state import Event
-from infx.play.stage import Stage
+from infx.play.stage import PlayStage
 from infx.play.steps import PlayStep
 
 APP = "bench-bot[bot]"
@@ -66,7 +66,7 @@ class _Changes(TypedDict):
 
 
 @dataclass(kw_only=True)
-class DemoStage(Stage):
+class DemoStage(PlayStage):
     """The place where people and machines act, which records their steps."""
 
     hub: Hub

@@ -23,7 +23,7 @@ from infx.phrases import count
 from infx.play.actions import Shell, find_permissions, read_action, read_permissions
 from infx.play.fanout import Fanout, Show
 from infx.play.hub import Numbered
-from infx.play.stage import Answer, Stage
+from infx.play.stage import Answer, PlayStage
 from infx.play.steps import RowOutcome, SweepEnd
 from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
@@ -51,7 +51,7 @@ class Machines:
         workflows: the workflow files of the repository by name; for an action that none of them uses, infx's own count.
     """
 
-    stage: Stage
+    stage: PlayStage
     show: Show
     policy: Policy
     workers: int = 3

@@ -28,7 +28,7 @@ Call = Callable[[Sequence[str], Path, Mapping[str, str]], Answer]  # arguments, 
 
 
 @dataclass(kw_only=True)
-class Stage:
+class PlayStage:
     """The place where machines act.
 
     Attributes:

@@ -16,7 +16,7 @@ DEFAULT_PATH = "infx/policy/default.yaml"  # in the package
 Keys = tuple[str, ...]
 
 _WIDTH = 100  # of a list on one line
-_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_/.@+-]*(?: [A-Za-z0-9_/.@+-]+)*")
+_PLAIN = re.compile(r"(?:\.(?=[a-z]+/))?[A-Za-z_/][A-Za-z0-9_/.@+-]*(?: [A-Za-z0-9_/.@+-]+)*")
 _WORDS = {"null", "true", "false"}  # in any case, they would not be read as text
 
 

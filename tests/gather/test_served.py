@@ -45,7 +45,7 @@ def test_a_name_that_the_policy_contradicts_is_refused(tmp_path: Path) -> None:
         read_served(tmp_path, name="mia/try", chosen=())
 
 
-def test_the_base_branch_of_the_checked_out_policy_may_exist_only_at_origin(tmp_path: Path) -> None:
+def test_the_base_branch_may_exist_only_at_origin(tmp_path: Path) -> None:
     """A clone often has no local copy of the base branch, nor of the branch with published results."""
     there = make(tmp_path / "there", "base-branch: trunk\n")
     for branch in ("trunk", "infx-results"):

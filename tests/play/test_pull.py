@@ -56,7 +56,7 @@ def test_a_pull_request_without_a_label_says_why_no_sweep_starts(hub: Hub) -> No
     assert not Path("/tmp/no-step-of-the-repository-runs").exists()
 
 
-def test_a_labelled_pull_request_is_swept_and_its_signoff_verified(hub: Hub, tmp_path: Path) -> None:
+def test_a_pull_request_with_a_label_is_swept_and_its_signoff_verified(hub: Hub, tmp_path: Path) -> None:
     """Both concurrencies run by the row command, in checkouts of their own; the name of the branch is hostile."""
     number = find(hub, HOSTILE)
     hub.label(number, LABEL, by="mia")
