@@ -71,7 +71,9 @@ def test_jobs_with_write_permissions_check_out_the_default_branch() -> None:
         for name, job in workflow["jobs"].items()
         if "write" in job["permissions"].values()
     }
-    assert set(writing) == {"again", "approve", "deliver", "merge", "reconcile", "stage", "verify"}
+    assert set(writing) == {
+        "again", "approve", "deliver", "merge", "publish", "reconcile", "stage", "verify",
+    }  # fmt: skip
     checkouts = [
         step
         for job in writing.values()
