@@ -56,8 +56,8 @@ def test_the_page_lists_every_rule_once() -> None:
 
 
 def test_the_page_names_every_action() -> None:
-    """docs/adopting.md lists the inputs and outputs."""
-    section = PAGE.partition("\n## The actions\n")[2].partition("\n## ")[0]
+    """test_actions.py compares the table of inputs and outputs."""
+    section = PAGE.partition("\n## The actions\n")[2].partition("\n### ")[0]
     actions = {path.parent.name for path in (ROOT / ".github/actions").glob("*/action.yml")}
     assert set(re.findall(r"`([a-z]+)`", section)) == actions
 
