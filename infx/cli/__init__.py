@@ -16,6 +16,7 @@ COMMANDS = {
         "infx.cli.demo:demo",
         "Play six pull requests from the first push to published results, offline.",
     ),
+    "init": ("infx.cli.init:init", "Make the files that this repository needs to use infx."),
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
     "plan": ("infx.cli.plan:plan", "Plan the sweep that new changelog entries ask for."),
