@@ -56,6 +56,10 @@ COMMANDS = {
     "comment": ("infx.cli.comment:comment", "Print a comment as the bot would write it."),
     "changelog": ("infx.cli.changelog:changelog", "Write, check and merge the append-only changelog."),
     "signoff": ("infx.cli.signoff:signoff", "Print the review checklist, and verify reviewers' sign-offs."),
+    "doctor": (
+        "infx.cli.doctor:doctor",
+        "List what a repository still lacks, here and on GitHub, and how to fix it.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 
