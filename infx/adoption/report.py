@@ -52,8 +52,8 @@ def _list_next_steps(
     yield f"On GitHub: make {environments}; protect the runners; require the checks {required}."
     if answers.app:
         yield "Put the App's key into the environment reconcile as INFX_APP_KEY, and its id into the variable INFX_APP_ID."
-    yield "Run infx config check, infx changelog validate and infx workflows check."
-    yield f"Read {answers.pin.make_link('docs/adopting.md')} about the settings."
+    yield "Run infx changelog install-driver, so that git merges the changelog of this clone with infx."
+    yield f"Run infx doctor, which lists what is missing. About the settings: {answers.pin.make_link('docs/adopting.md')}"
 
 
 def describe_counts(files: Sequence[MadeFile]) -> str:

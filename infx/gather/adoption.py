@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 
 from infx.errors import Problem, ProblemsError
+from infx.gather.installation import GitInstallation, read_git_installation
 from infx.gather.local import parse_remote
 from infx.git import Git, GitError
 from infx.policy import POLICY_PATH
@@ -79,7 +78,7 @@ def find_answers(files: RepositoryFiles) -> Found:
         "repo": _find_own_name(files.root),
         "base-branch": default_branch or _find_current_branch(files.root),
         "signoffs": "yes" if any(map(files.exists, policy.signoff.paths.checklists)) else "no",
-        "actions": find_own_pin() or find_used_pin(files.read(_SWEEP) or b""),
+        "actions": find_own_pin(read_git_installation()) or find_used_pin(files.read(_SWEEP) or b""),
     }
     masters = [path for path in policy.master_configs if files.exists(path)] or [_MASTER]
     return Found(
@@ -138,32 +137,18 @@ def _read_line(root: Path, *arguments: str, prefix: str = "") -> str | None:
         return None
 
 
-def find_own_pin() -> str | None:
-    """Return `owner/infx@<sha>` of the installed infx if pip installed it from git, with the tag after a `#`."""
-    try:
-        text = metadata.distribution("infx").read_text("direct_url.json")
-    except metadata.PackageNotFoundError:  # copied by install.sh
+def find_own_pin(installation: GitInstallation | None) -> str | None:
+    """Return `owner/infx@<sha>` of the installed infx, with the tag after a `#`; None if it is not known."""
+    name = parse_remote(installation.url) if installation else None
+    if installation is None or name is None:
         return None
-    return parse_direct_url(text) if text else None
+    is_tag = _TAG.fullmatch(installation.revision) and not installation.commit.startswith(
+        installation.revision
+    )
+    return f"{name}@{installation.commit}" + (f" # {installation.revision}" if is_tag else "")
 
 
 def find_used_pin(workflow: bytes) -> str | None:
     """Return the same of the version that a workflow of the repository uses already."""
     match = _USED.search(workflow)
     return (match[1] + match[2]).decode() if match else None
-
-
-def parse_direct_url(text: str) -> str | None:
-    """Return the same from the text of pip's direct_url.json; None for an installation from a folder or an archive."""
-    value = json.loads(text)
-    vcs = value.get("vcs_info", {})
-    name, sha, revision = (
-        parse_remote(value["url"]),
-        vcs.get("commit_id"),
-        vcs.get("requested_revision") or "",
-    )
-    if name is None or sha is None:
-        return None
-    return (
-        f"{name}@{sha} # {revision}" if _TAG.fullmatch(revision) and revision not in sha else f"{name}@{sha}"
-    )

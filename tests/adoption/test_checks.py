@@ -88,3 +88,19 @@ def test_actionlint_and_zizmor_accept_made_workflows(
             [tools / command[0], *command[1:]], cwd=tmp_path, capture_output=True, check=False, text=True
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_doctor_misses_only_what_a_person_must_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = make_repository(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert init(*SIGNOFFS, *APP).code == 0
+    repository.commit({})
+    called = call("doctor", "--offline", "--format", "json")
+    lacks = {line["rule"]: line["state"] for line in called.json["lines"] if line["state"] != "ok"}
+    assert lacks.pop("version") in {
+        "wrong",
+        "unknown",
+    }  # the pinned commit of the tests is not the installed one
+    assert lacks == {"runner-boundary": "missing", "merge-driver": "missing"}, called.err
