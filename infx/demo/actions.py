@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from infx import yaml12
+from infx.adoption.workflows import read_workflow
 from infx.demo.repository import DATA
 from infx.demo.stage import StoryError
 from infx.records import record
@@ -67,7 +68,8 @@ def read_action(name: str, inputs: Mapping[str, str], token: str = "") -> tuple[
 
 def read_permissions(workflow: str, job: str) -> dict[str, str]:
     """Return the permissions of a job's token."""
-    permissions: dict[str, str] = _read(f"workflows/{workflow}.yml")["jobs"][job]["permissions"]
+    jobs = yaml12.load(read_workflow(workflow).encode(), workflow).value["jobs"]
+    permissions: dict[str, str] = jobs[job]["permissions"]
     return permissions
 
 
