@@ -116,6 +116,18 @@ def test_the_projects_changelog_begins_with_its_version() -> None:
     assert check_source(ROOT, __version__).strip()
 
 
+def test_pages_show_the_newest_version() -> None:
+    """Readers copy these lines. The examples of the next version on docs/releases.md have other forms."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    shown = [
+        (page.name, version)
+        for page in pages
+        for version in re.findall(r"infx(?:/\S+)?@(?:<commit> # )?v(\d\S*?)[\"\s]", page.read_text("utf-8"))
+    ]
+    assert len(shown) >= 5
+    assert [(name, version) for name, version in shown if version != __version__] == []
+
+
 @pytest.mark.parametrize(
     ("changelog", "notes"),
     [
