@@ -110,9 +110,11 @@ def render_diff(files: Iterable[MadeFile]) -> str:
 def _render_file_diff(file: MadeFile) -> Sequence[str]:
     before = (file.current or b"").decode(errors="replace").splitlines(keepends=True)
     after = file.text.splitlines(keepends=True)
-    if not before and not after:
-        mode = "new file mode 100644\n"  # an empty file has no lines
-        return [f"diff --git a/{file.path} b/{file.path}\n", mode] if file.current is None else []
+    head = [f"diff --git a/{file.path} b/{file.path}\n"]
+    if file.current is None:
+        head.append("new file mode 100644\n")
     source = "/dev/null" if file.current is None else f"a/{file.path}"
     lines = difflib.unified_diff(before, after, source, f"b/{file.path}")
-    return [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
+    return head + [
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    ]
