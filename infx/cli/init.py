@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--only",
-    type=click.Choice(["configs", "workflows"]),
-    help="Make only these files, for two pull requests.",
+    type=click.Choice(["shadow", "configs", "workflows"]),
+    help="Make only these files: for a trial that only reads, or for two pull requests.",
 )
 @click.option("--yes", is_flag=True, help="Accept the defaults; ask nothing.")
 @click.option(
@@ -71,14 +71,14 @@ def init(
 
     The questions are asked on a terminal; elsewhere the options answer them. No file that exists is changed.
     """
-    from infx.adoption.files import make_files, render_diff
+    from infx.adoption.files import FilePart, make_files, render_diff, select_files
     from infx.apply.adoption import write_new_files
     from infx.gather.adoption import RepositoryFiles, find_answers
 
     files = RepositoryFiles(root=find_root(Path.cwd()))
     found = find_answers(files)
     answers = _answer(options, files, found, is_asking=sys.stdin.isatty() and not yes)
-    made = [file for file in make_files(answers, files.read) if only in {None, file.part.value}]
+    made = select_files(make_files(answers, files.read), FilePart(only) if only else None)
     if diff:
         text = render_diff(made)
         click.echo(text, nl=False)
