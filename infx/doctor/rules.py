@@ -101,7 +101,7 @@ CHECKLIST = _rule(
 ROW_COMMAND = _rule(
     "row-command",
     Part.CHECKOUT,
-    "The files that the row command names exist.",
+    "The files that the row command names exist, or the repository has clusters, whose scripts `config` checks.",
     "Every row of a sweep starts this command; without it, each one fails on its machine.",
 )
 MERGE_DRIVER = _rule(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,6 +18,7 @@ from infx.errors import InfxError, Level, Problem
 from infx.gather.changelog import SourceOptions, find_default_base, gather_changelog
 from infx.gather.changelog_verdict import expand_entries, judge_changelog
 from infx.gather.config_files import read_config_files
+from infx.gather.installation import read_git_installation
 from infx.gather.local import Receive, find_repository_name, load_part, parse_remote, read_policy_path
 from infx.gather.workflow_files import read_sources
 from infx.git import Git
@@ -51,7 +51,9 @@ def gather_checkout(root: Path, policy: Policy, *, source: str | None, repo: str
         base=base,
         base_policy=base_policy,
         base_paths=base_paths,
-        existing=frozenset(path for path in (*named, *list_row_files(policy)) if (root / path).exists()),
+        existing=frozenset(
+            path for path in (*named, policy.clusters, *list_row_files(policy)) if (root / path).exists()
+        ),
         config=_try(lambda: _check_configs(policy)),
         changelog=_try(lambda: _check_changelog(source, repo)),
         workflows=_try(lambda: check_workflows(read_sources(root), policy)),
@@ -138,15 +140,8 @@ def _read_base(
 
 def read_installed() -> str | Unseen:
     """Return the commit from which this infx was installed, or that is checked out where it is."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        text = distribution("infx").read_text("direct_url.json")
-    except PackageNotFoundError:
-        text = None
-    commit = json.loads(text).get("vcs_info", {}).get("commit_id") if text else None
-    if isinstance(commit, str):
-        return commit
+    if installation := read_git_installation():
+        return installation.commit
     home = Path(infx.__file__).parent.parent
     try:
         if (home / ".git").exists():
