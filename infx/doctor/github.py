@@ -11,6 +11,7 @@ from infx.doctor.apps import judge_apps
 from infx.doctor.github_facts import GitHubFacts, ToolkitFacts
 from infx.doctor.lines import ReportLine, Unseen, make_missing, make_ok, make_unknown, make_wrong
 from infx.doctor.protection import judge_protection
+from infx.doctor.publishing import judge_publishing
 from infx.doctor.runners import judge_runners
 from infx.doctor.settings import SelectedActions
 from infx.doctor.usage import RemoteUse, WorkflowUse
@@ -34,6 +35,7 @@ def judge_github(facts: GitHubFacts, use: WorkflowUse, policy: Policy, path: str
         *_judge_labels(facts, policy),
         *judge_protection(facts, use, policy),
         *judge_apps(facts, use, policy),
+        *judge_publishing(facts, use, policy),
         *judge_runners(facts, policy),
         *_judge_actions(facts, use),
         *_judge_token(facts),

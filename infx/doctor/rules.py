@@ -171,6 +171,13 @@ APP_LOGIN = _rule(
     "The App's login is an identity of the policy.",
     "infx trusts only what its identities have written.",
 )
+PUBLISH_SECRET = _rule(
+    "publish-secret",
+    Part.GITHUB,
+    "If the policy names a target of results, its workflow has an App or the secret `INFX_TARGET_TOKEN`; if it takes the store's "
+    "address from the environment, the secret `INFX_STORE` exists.",
+    "Without it, the results of merges are not published.",
+)
 RUNNER = _rule(
     "runner",
     Part.GITHUB,

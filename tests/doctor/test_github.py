@@ -70,7 +70,11 @@ def test_a_repository_with_everything_is_healthy(hub: Hub, kind: str) -> None:
     assert list_faults(called) == []
     rules = {line["rule"] for line in called.json["lines"] if line["part"] == "github"}
     github = {rule.id for rule in RULES.values() if rule.part == "github"}
-    assert rules == github - {"fork-workflows", "link"}  # a public repository; without --links
+    assert rules == github - {
+        "fork-workflows",
+        "link",
+        "publish-secret",
+    }  # public, without --links and targets
     assert hub.reads == len(hub.log) == REQUESTS
 
 
@@ -383,3 +387,20 @@ def test_a_page_is_asked_without_a_token() -> None:
     assert [headers.get("authorization") for headers in Page.asked] == [None, None]
     with pytest.raises(ConnectionError):
         probe(url)
+
+
+def test_a_target_of_results_needs_a_token(hub: Hub, healthy: Healthy) -> None:
+    facts, policy = healthy
+    stage = replace(policy.publish.stage, target="acme/staging")
+    publish = replace(policy.publish, target="acme/app", stage=stage)
+    own = (facts, replace(policy, publish=publish, results=replace(policy.results, store="environment")))
+    assert list_seen(look(hub, own)) == [("publish-secret", "missing")] * 3
+    secrets = hub.state.settings.environments["publish"].secrets
+    secrets |= {"INFX_TARGET_TOKEN", "INFX_STORE"}
+    assert list_seen(look(hub, own)) == []
+    secrets.remove("INFX_TARGET_TOKEN")
+    secrets.add("INFX_TARGET_APP_KEY")
+    hub.state.settings.variables["INFX_TARGET_APP_ID"] = "7"
+    assert list_seen(look(hub, own)) == []
+    token = hub.app_token("bench-bot[bot]", {**EVERYTHING, "environments": "none"})
+    assert ("publish-secret", "unknown") in list_seen(look(hub, own, token))
