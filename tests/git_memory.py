@@ -41,7 +41,9 @@ class GitMemory:
                 is_answer = answer.code == 0 or (
                     answer.code == 1 and "merge-tree" in arguments
                 )  # 1: conflicts
-                if not is_answer or b" missing" in answer.stdout:  # a fetch may change this answer
+                # A file that a commit has not stays missing; a fetch may bring a commit.
+                is_missing = b" missing" in answer.stdout and not may_share(git, arguments, stdin, answer)
+                if not is_answer or is_missing:
                     return answer
             self._known[key] = _answers[question] = answer
         return self._known[key]
