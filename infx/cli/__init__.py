@@ -16,6 +16,7 @@ COMMANDS = {
         "infx.cli.demo:demo",
         "Play six pull requests from the first push to published results, offline.",
     ),
+    "init": ("infx.cli.init:init", "Make the files that this repository needs to use infx."),
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
     "plan": ("infx.cli.plan:plan", "Plan the sweep that new changelog entries ask for."),
@@ -56,6 +57,10 @@ COMMANDS = {
     "comment": ("infx.cli.comment:comment", "Print a comment as the bot would write it."),
     "changelog": ("infx.cli.changelog:changelog", "Write, check and merge the append-only changelog."),
     "signoff": ("infx.cli.signoff:signoff", "Print the review checklist, and verify reviewers' sign-offs."),
+    "doctor": (
+        "infx.cli.doctor:doctor",
+        "List what a repository still lacks, here and on GitHub, and how to fix it.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from infx.errors import ProblemsError
 from infx.gather.local import (
     Receive,
     find_name_problem,
@@ -122,6 +123,18 @@ def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
 def effective_policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
     """Add --policy, and pass `policy: EffectivePolicy`."""
     return _add_policy_option(function, load_effective)
+
+
+def tolerant_policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
+    """Add --policy, and pass `policy: Policy | ProblemsError`: an invalid policy is passed as its problems."""
+
+    def load(source: str | None) -> object:
+        try:
+            return load_policy(source)
+        except ProblemsError as error:
+            return error
+
+    return _add_policy_option(function, load)
 
 
 def policy_part_option(part: type[Any]) -> Callable[[Callable[..., _R]], Callable[..., _R]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from infx import actions
 from infx.errors import UsageError
 from infx.files import NoSuchSourceError, read_file
-from infx.policy import POLICY_PATH
+from infx.policy import POLICY_PATH, REPOSITORY_NAME
 from infx.records import record
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ _T = TypeVar("_T")
 
 # A name like `<commit>:<path>` is never a file, because a pull request could add a file with such a name.
 _AT_COMMIT = r"([0-9A-Za-z_][^:]*):(.+)"
-_NAME = r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+"
 _REMOTE = r"(?:\w+://[^/]+/|[^/:]+:)(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?"
 
 
@@ -148,7 +147,7 @@ def find_name_problem(text: str) -> str | None:
     """Return why a text is not `owner/name`, or None if it is."""
     return (
         None
-        if re.fullmatch(_NAME, text)
+        if re.fullmatch(REPOSITORY_NAME, text)
         else f"{text!r} is not the name of a repository; expected owner/name."
     )
 
@@ -156,4 +155,4 @@ def find_name_problem(text: str) -> str | None:
 def parse_remote(url: str) -> str | None:
     """Return `owner/name` from a remote's URL, or None for a folder."""
     match = re.fullmatch(_REMOTE, url)
-    return match["name"] if match and re.fullmatch(_NAME, match["name"]) else None
+    return match["name"] if match and re.fullmatch(REPOSITORY_NAME, match["name"]) else None

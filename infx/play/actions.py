@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from infx import yaml12
+from infx.adoption.workflows import read_workflow
 from infx.errors import InfxError, ProblemsError
 from infx.hub.tokens import WORKFLOW_SCOPES
 from infx.records import record
 
-DATA = Path(__file__).with_name("data")  # the project's own actions and workflows
+DATA = Path(__file__).with_name("data")  # the project's own actions
 
 _SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c")  # as runners call it
 _END = "\n\0"  # no argument ends like this
@@ -79,7 +80,8 @@ def read_action(name: str, inputs: Mapping[str, str], token: str = "") -> tuple[
 
 def read_permissions(workflow: str, job: str) -> dict[str, str]:
     """Return the permissions that infx's own workflow gives to a job's token."""
-    permissions: dict[str, str] = _read(f"workflows/{workflow}.yml")["jobs"][job]["permissions"]
+    jobs = yaml12.load(read_workflow(workflow).encode(), workflow).value["jobs"]
+    permissions: dict[str, str] = jobs[job]["permissions"]
     return permissions
 
 

@@ -106,6 +106,9 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(repository.path)
         assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
+    # Every test copies the folder: a pack is one file, and no command reads hooks.
+    repository.git.run("gc", "--quiet")
+    shutil.rmtree(repository.path / ".git/hooks")
     return repository.path
 
 
