@@ -6,6 +6,7 @@ workflows that are not actions of infx are left out, because they may change the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections import Counter
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from infx.bench.jobs import RowJob
+from infx.errors import InfxError
 from infx.git import Git
 from infx.hub.state import Event
 from infx.hub.world import WORKFLOW_LOGIN
@@ -124,6 +126,17 @@ class Machines:
         """
         hub = self.stage.hub
         run = run or hub.add_run(self.policy.sweep.workflow_file, pull=number, by=event.sender)
+        try:
+            end = self._play_jobs(event, number, run, is_valid=is_valid)
+        except BaseException:  # an interruption, too: no run may look as if it went on
+            with contextlib.suppress(InfxError):
+                hub.finish_run(run.id, "cancelled")
+            raise
+        hub.finish_run(run.id, "success" if end.is_good else "failure")
+        return end
+
+    def _play_jobs(self, event: Event, number: int, run: Numbered, *, is_valid: bool) -> SweepEnd:
+        hub = self.stage.hub
         gate = hub.add_job(run.id, "gate", conclusion=None)
         decision = self._gate(event, run, number)
         hub.finish_job(gate.id, "failure" if decision is None else "success")
@@ -133,7 +146,6 @@ class Machines:
             rows, is_good = self._sweep(run, number, decision, is_valid=is_valid)
         elif decision is not None and decision["verdict"] == "stop":
             hub.cancel_others(run.id, number)
-        hub.finish_run(run.id, "success" if is_good else "failure")
         return SweepEnd(run=run.id, decision=decision or {}, rows=tuple(rows), is_good=is_good)
 
     def _gate(self, event: Event, run: Numbered, number: int) -> dict[str, Any] | None:
