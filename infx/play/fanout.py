@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,11 +43,12 @@ class Fanout:
     run: int
     caller: str  # the job that calls the workflow of the sweep
     prepare: Callable[[RowJob], Path]  # returns the folder in which a row runs
-    runners: Runners
+    environ: Callable[[str], Mapping[str, str]]  # variables for a row on a runner
     folder: Path
     workers: int
     show: Show
     fail_fast: bool
+    runners: Runners  # which machines have a label
     _failed: Event = field(default_factory=Event)
 
     def play(self, canary: Sequence[RowJob], jobs: Sequence[RowJob]) -> list[RowOutcome]:
@@ -105,7 +106,7 @@ class Fanout:
             conclusion=conclusion,
             runner=runner,
             seconds=time.perf_counter() - started,
-            words=_describe_error(out, log) if code else "",
+            words=_find_words(out, log),
         )
         self.show.ended(outcome)
         return outcome
@@ -130,8 +131,8 @@ class Fanout:
                 [*program, "--directory", str(workplace), "--out", str(out)],
                 env={
                     **os.environ,
-                    "RUNNER_NAME": runner,
                     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+                    **self.environ(runner),
                 },
                 stdout=output,
                 stderr=subprocess.PIPE,
@@ -140,10 +141,12 @@ class Fanout:
         return ended.returncode
 
 
-def _describe_error(out: Path, log: Path) -> str:
-    """Return why a row failed: a launch puts evidence into its job's record, a row command prints it at the end."""
-    record = out / RECORD
-    error = json.loads(record.read_bytes())["error"] if record.exists() else None
-    if error and error["evidence"]:
+def _find_words(out: Path, log: Path) -> str:
+    """Return the last words of a row: the first error with its evidence if the job's record has it, or else of the log."""
+    try:
+        error = json.loads((out / RECORD).read_bytes())["error"] or {}
+    except OSError:  # the row did not start
+        error = {}
+    if error.get("evidence"):
         return f"{error['message']} {error['evidence'][-1]}"
     return (log.read_text(errors="replace").strip().splitlines() or [""])[-1]

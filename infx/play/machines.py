@@ -30,6 +30,7 @@ from infx.play.stage import Answer, PlayStage
 from infx.play.steps import RowOutcome, SweepEnd
 from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
+from infx.rowfile.launch_machine import RUNNER
 
 ACTIONS = "Actions"
 _CHECK = re.compile(r"(?m)^- (❌|⚠️) (Check [0-9]+ \([^)]+\)): \w+ — (.+)$")
@@ -184,11 +185,12 @@ class Machines:
             run=run.id,
             caller=self.policy.sweep.job,
             prepare=lambda job: self.prepare_row(job, measured, folder / "work" / job.id),
-            runners=parse_runners((measured / self.policy.runners).read_bytes(), self.policy.runners)[0],
+            environ=self.make_row_environ,
             folder=folder,
             workers=self.workers,
             show=self.show,
             fail_fast=bool(decision["fail-fast"]),
+            runners=parse_runners((measured / self.policy.runners).read_bytes(), self.policy.runners)[0],
         )
         rows = fanout.play(read_row_jobs(plan / CANARY), read_row_jobs(plan / JOBS))
         self.note_rows(number, rows)
@@ -199,6 +201,10 @@ class Machines:
         sha = Git(measured).commit("HEAD")
         self._clone_at(sha, folder)
         return folder
+
+    def make_row_environ(self, runner: str) -> dict[str, str]:
+        """Return variables for a row on a runner, in addition to those of this process."""
+        return {RUNNER: runner}
 
     def note_rows(self, number: int, rows: Sequence[RowOutcome]) -> None:
         """Record how the rows ended."""
