@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     "--repo", metavar="OWNER/NAME", help="Name of this repository. Default: that of the remote origin."
 )
 @click.option("--base-branch", metavar="NAME", help="Branch of merges. Default: the remote's default branch.")
-@click.option("--changelog", metavar="PATH", help="Path of the changelog.")
+@click.option("--changelog", metavar="FILE", help="Path of the changelog.")
 @click.option(
-    "--master-config", multiple=True, metavar="PATH", help="Path of a file with configurations. May repeat."
+    "--master-config", multiple=True, metavar="FILE", help="Path of a file with configurations. May repeat."
 )
-@click.option("--runner-config", metavar="PATH", help="Path of the runner inventory.")
-@click.option("--clusters", metavar="PATH", help="Path of the clusters.")
-@click.option("--models", metavar="PATH", help="Path of the models.")
+@click.option("--runner-config", metavar="FILE", help="Path of the runner inventory.")
+@click.option("--clusters", metavar="FILE", help="Path of the clusters.")
+@click.option("--models", metavar="FILE", help="Path of the models.")
 @click.option(
     "--runner",
     multiple=True,
@@ -93,7 +93,11 @@ def _answer(options: dict[str, Any], files: Any, found: Any, *, is_asking: bool)
     from infx.adoption.questions import complete_texts
 
     given = _read_options(options)
-    texts, needed = complete_texts(given, found.defaults, files.exists, _ask if is_asking else None)
+
+    def ask(question: AdoptionQuestion, default: tuple[str, ...]) -> tuple[str, ...]:
+        return default if question.name in found.settled else _ask(question, default)
+
+    texts, needed = complete_texts(given, found.defaults, files.exists, ask if is_asking else None)
     return make_answers(texts, found.settled, needed)
 
 
