@@ -54,12 +54,6 @@ def _check_path(text: str) -> str | None:
     return None if _PATH.fullmatch(text) and not is_refused else expected
 
 
-def _check_yaml_path(text: str) -> str | None:
-    if expected := _check_path(text):
-        return expected
-    return None if text.endswith((".yaml", ".yml")) else "a path that ends in .yaml"
-
-
 def _check_runner(text: str) -> str | None:
     match = _RUNNER.fullmatch(text)
     is_valid = match is not None and not text.endswith(":") and split_runner(text)[1][0] != "_"
@@ -133,18 +127,14 @@ QUESTIONS = (
         find_problem=_check_branch,
     ),
     AdoptionQuestion(
-        name="changelog", words="file of the changelog, which starts sweeps", find_problem=_check_yaml_path
+        name="changelog", words="file of the changelog, which starts sweeps", find_problem=_check_path
     ),
     AdoptionQuestion(
-        name="master-config", words="files with configurations", find_problem=_check_yaml_path, is_list=True
+        name="master-config", words="files with configurations", find_problem=_check_path, is_list=True
     ),
-    AdoptionQuestion(
-        name="runner-config", words="file that lists the runners", find_problem=_check_yaml_path
-    ),
-    AdoptionQuestion(
-        name="clusters", words="file that describes the clusters", find_problem=_check_yaml_path
-    ),
-    AdoptionQuestion(name="models", words="file that lists the models", find_problem=_check_yaml_path),
+    AdoptionQuestion(name="runner-config", words="file that lists the runners", find_problem=_check_path),
+    AdoptionQuestion(name="clusters", words="file that describes the clusters", find_problem=_check_path),
+    AdoptionQuestion(name="models", words="file that lists the models", find_problem=_check_path),
     AdoptionQuestion(
         name="runner",
         words="a label of the self-hosted runners, or label=name with the name of a runner on GitHub",

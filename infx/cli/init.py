@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from infx.adoption.answers import Answers
     from infx.adoption.files import MadeFile
     from infx.adoption.questions import AdoptionQuestion
+    from infx.gather.adoption import Found, RepositoryFiles
 
 
 @examples(
@@ -87,7 +88,7 @@ def init(
     _show(answers, made, found.default_branch, as_json=as_json)
 
 
-def _answer(options: dict[str, Any], files: Any, found: Any, *, is_asking: bool) -> Answers:
+def _answer(options: dict[str, Any], files: RepositoryFiles, found: Found, *, is_asking: bool) -> Answers:
     """Return the answers of the options, of the repository and of the person at the terminal."""
     from infx.adoption.answers import make_answers
     from infx.adoption.questions import complete_texts

@@ -131,9 +131,11 @@ def test_two_pull_requests_add_the_same_files_as_one(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second call needs no answers again: the policy and the files of the first one have them."""
-    assert init(*SIGNOFFS, *APP, *RENAMED, "--only", "configs").code == 0
+    first = init(*SIGNOFFS, *APP, *RENAMED, "--only", "configs")
+    assert "Then run infx init --only workflows, unless the workflows exist." in first.json["next"]
     assert not any(path.startswith(".github/workflows") for path in read_files(repository.path))
-    assert call("init", "--only", "workflows", "--actions", ACTIONS).code == 0
+    second = call("init", "--only", "workflows", "--actions", ACTIONS, "--format", "json")
+    assert second.json["next"][0].startswith("Commit the workflows when release/1.0 has the policy")
     in_one = make_repository(tmp_path / "one")
     monkeypatch.chdir(in_one.path)
     assert init(*SIGNOFFS, *APP, *RENAMED).code == 0
