@@ -10,7 +10,7 @@ from infx import yaml12
 from infx.adoption.answers import Answers, RegisteredRunner
 from infx.adoption.policy import render_policy
 from infx.adoption.stubs import make_stubs
-from infx.adoption.workflows import render_workflows
+from infx.adoption.workflows import render_shadow, render_workflows
 from infx.policy import POLICY_PATH
 from infx.policy.load import default_policy, parse_policy
 from infx.records import record
@@ -19,6 +19,9 @@ from infx.records import record
 class FilePart(StrEnum):
     """The pull request that adds a file: workflows come after the policy that they read from the base branch."""
 
+    SHADOW = (
+        "shadow"  # only for those who ask for it: the policy comes with it, because no step of it fails a run
+    )
     CONFIGS = "configs"
     WORKFLOWS = "workflows"
 
@@ -54,7 +57,7 @@ class MadeFile:
             return FileState.NEW
         if self.current == self.text.encode():
             return FileState.SAME
-        return FileState.DIFFERENT if self.part is FilePart.WORKFLOWS else FileState.KEPT
+        return FileState.KEPT if self.part is FilePart.CONFIGS else FileState.DIFFERENT
 
 
 def make_files(answers: Answers, read: Callable[[str], bytes | None]) -> tuple[MadeFile, ...]:
@@ -77,6 +80,7 @@ def make_files(answers: Answers, read: Callable[[str], bytes | None]) -> tuple[M
     parts = (
         (FilePart.CONFIGS, {POLICY_PATH: policy_text, **stubs}),
         (FilePart.WORKFLOWS, workflows),
+        (FilePart.SHADOW, render_shadow(policy, answers.pin)),
     )
     return tuple(
         MadeFile(path=path, text=text, part=part, current=read(path))
@@ -84,6 +88,14 @@ def make_files(answers: Answers, read: Callable[[str], bytes | None]) -> tuple[M
         # Without a master file, infx makes the other first files too, so the master files are written last.
         for path, text in sorted(texts.items(), key=lambda item: (item[0] in answers.master_configs, item[0]))
     )
+
+
+def select_files(files: Iterable[MadeFile], only: FilePart | None) -> list[MadeFile]:
+    """Return the files of one pull request, or all but the trial's."""
+    if only is None:
+        return [file for file in files if file.part is not FilePart.SHADOW]
+    is_shadow = only is FilePart.SHADOW
+    return [file for file in files if file.part is only or (is_shadow and file.path == POLICY_PATH)]
 
 
 def find_runners(data: bytes, path: str) -> tuple[RegisteredRunner, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from infx.codeowners import LOCATIONS
 from infx.policy import REPOSITORY_NAME
@@ -176,6 +176,7 @@ def complete_texts(
     defaults: Texts,
     exists: Callable[[str], bool],
     ask: Callable[[AdoptionQuestion, tuple[str, ...]], tuple[str, ...]] | None,
+    skipped: Collection[str] = (),
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return the answers to all questions, and the names of the questions that need an answer.
 
@@ -183,6 +184,7 @@ def complete_texts(
         given: answers that the options have.
         exists: whether the repository has a file.
         ask: asks a person, with the default; None: the defaults count, and an answer may be missing.
+        skipped: names of questions that do not matter for the files that are made.
     """
     texts: dict[str, tuple[str, ...]] = {}
     needed = []
@@ -190,7 +192,7 @@ def complete_texts(
         default = defaults.get(question.name, ())
         if given.get(question.name):
             texts[question.name] = given[question.name]
-        elif question.is_needed(texts, exists):
+        elif question.name not in skipped and question.is_needed(texts, exists):
             texts[question.name] = ask(question, default) if ask else default
         else:
             continue

@@ -28,6 +28,11 @@ def list_next_steps(answers: Answers, files: Sequence[MadeFile], default_branch:
 
     default_branch: the branch that the clone's remote names, or None if it is not known.
     """
+    if any(file.part is FilePart.SHADOW for file in files):
+        return [
+            f"Commit both files, and merge them into {answers.base_branch}. The runs of shadow then show what infx would do.",
+            f"After a week, compare: {answers.pin.make_link('docs/shadow.md')}",
+        ]
     return list(_list_next_steps(answers, files, default_branch))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from infx.adoption.answers import Pin
@@ -35,8 +35,16 @@ def render_workflows(policy: Policy, pin: Pin, *, has_signoffs: bool, has_app: b
     Steps that use an App's token are in all of them. GitHub skips these steps while the variable INFX_APP_ID is not set.
     """
     names = [*_ALWAYS, *(_FOR_SIGNOFFS if has_signoffs else ()), *(_FOR_AN_APP if has_app else ())]
-    files = {f"{_FOLDER}/{name}.yml": adapt_workflow(read_workflow(name), policy, pin) for name in names}
-    return {**files, ".github/zizmor.yml": read_own("zizmor.yml")}
+    return {**_render_all(names, policy, pin), ".github/zizmor.yml": read_own("zizmor.yml")}
+
+
+def render_shadow(policy: Policy, pin: Pin) -> Mapping[str, str]:
+    """Return path → text of the workflow of shadow mode, which only reads (docs/shadow.md)."""
+    return _render_all(["shadow"], policy, pin)
+
+
+def _render_all(names: Iterable[str], policy: Policy, pin: Pin) -> dict[str, str]:
+    return {f"{_FOLDER}/{name}.yml": adapt_workflow(read_workflow(name), policy, pin) for name in names}
 
 
 def adapt_workflow(text: str, policy: Policy, pin: Pin) -> str:

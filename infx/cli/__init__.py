@@ -48,6 +48,7 @@ COMMANDS = {
         "infx.cli.stage:stage",
         "Act on a comment that shows a finished sweep on a staging site: answer it and tell the policy's target.",
     ),
+    "policy": ("infx.cli.policy:policy", "Show the policy that applies, and where each value comes from."),
     "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
     "reconcile": (
         "infx.cli.reconcile:reconcile",

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--only",
-    type=click.Choice(["configs", "workflows"]),
-    help="Make only these files, for two pull requests.",
+    type=click.Choice(["shadow", "configs", "workflows"]),
+    help="Make only these files: for a trial that only reads, or for two pull requests.",
 )
 @click.option("--yes", is_flag=True, help="Accept the defaults; ask nothing.")
 @click.option(
@@ -72,14 +72,15 @@ def init(
 
     The questions are asked on a terminal; elsewhere the options answer them. No file that exists is changed.
     """
-    from infx.adoption.files import make_files, render_diff
+    from infx.adoption.files import FilePart, make_files, render_diff, select_files
     from infx.apply.adoption import write_new_files
     from infx.gather.adoption import RepositoryFiles, find_answers
 
     files = RepositoryFiles(root=find_root(Path.cwd()))
     found = find_answers(files)
-    answers = _answer(options, files, found, is_asking=sys.stdin.isatty() and not yes)
-    made = [file for file in make_files(answers, files.read) if only in {None, file.part.value}]
+    skipped = () if only in {None, "configs"} else ("runner", "code-owner")
+    answers = _answer(options, files, found, skipped, is_asking=sys.stdin.isatty() and not yes)
+    made = select_files(make_files(answers, files.read), FilePart(only) if only else None)
     if diff:
         text = render_diff(made)
         click.echo(text, nl=False)
@@ -88,7 +89,14 @@ def init(
     _show(answers, made, found.default_branch, as_json=as_json)
 
 
-def _answer(options: dict[str, Any], files: RepositoryFiles, found: Found, *, is_asking: bool) -> Answers:
+def _answer(
+    options: dict[str, Any],
+    files: RepositoryFiles,
+    found: Found,
+    skipped: tuple[str, ...],
+    *,
+    is_asking: bool,
+) -> Answers:
     """Return the answers of the options, of the repository and of the person at the terminal."""
     from infx.adoption.answers import make_answers
     from infx.adoption.questions import complete_texts
@@ -98,7 +106,7 @@ def _answer(options: dict[str, Any], files: RepositoryFiles, found: Found, *, is
     def ask(question: AdoptionQuestion, default: tuple[str, ...]) -> tuple[str, ...]:
         return default if question.name in found.settled else _ask(question, default)
 
-    texts, needed = complete_texts(given, found.defaults, files.exists, ask if is_asking else None)
+    texts, needed = complete_texts(given, found.defaults, files.exists, ask if is_asking else None, skipped)
     return make_answers(texts, found.settled, needed)
 
 

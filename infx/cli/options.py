@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 from infx.errors import ProblemsError
-from infx.gather.local import Receive, find_name_problem, load_part, load_policy, read_policy_path
+from infx.gather.local import (
+    Receive,
+    find_name_problem,
+    load_effective,
+    load_part,
+    load_policy,
+    read_policy_path,
+)
 from infx.policy import POLICY_PATH
 
 if TYPE_CHECKING:
@@ -111,6 +118,11 @@ def find_infx(place: Path | None = None) -> str:
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
     """Add --policy, and pass `policy: Policy`."""
     return _add_policy_option(function, load_policy)
+
+
+def effective_policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
+    """Add --policy, and pass `policy: EffectivePolicy`."""
+    return _add_policy_option(function, load_effective)
 
 
 def tolerant_policy_option(function: Callable[..., _R]) -> Callable[..., _R]:

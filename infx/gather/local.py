@@ -15,6 +15,7 @@ from infx.records import record
 
 if TYPE_CHECKING:
     from infx.policy.model import Policy
+    from infx.policy.show import EffectivePolicy
 
 _T = TypeVar("_T")
 
@@ -56,6 +57,14 @@ def load_part(source: str | None, part: type[_T]) -> _T:
 
     file = _read_policy_file(source)
     return default_part(part) if file is None else parse_part(*file, part)
+
+
+def load_effective(source: str | None) -> EffectivePolicy:
+    """Return the values of the policy with their origins, like `load_policy`."""
+    from infx.policy.show import default_effective, parse_effective
+
+    file = _read_policy_file(source)
+    return default_effective() if file is None else parse_effective(*file)
 
 
 def _read_policy_file(source: str | None) -> tuple[bytes, str] | None:

@@ -5,6 +5,7 @@ index.json     the number of rows and shards, and the canary's id
 jobs.jsonl     one job per line, in the order of the shards
 canary.jsonl   the job of the canary, if there is one
 row.py         the program that runs a row on its machine
+supervise.py   the program that runs the row's servers and client in its container
 rows.env       what that program reads
 launches.jsonl how the rows run on the clusters that may get them, if clusters are described; that program reads it
 eval-thresholds.json  the least scores of accuracy runs, for that program
@@ -23,7 +24,7 @@ from infx.bench.follow_up import FollowUp
 from infx.bench.jobs import RowJob
 from infx.bench.row import RowReader, render_row
 from infx.errors import UsageError
-from infx.matrix.row_file import ROW_FILE, ROWS, pack_row_file, render_rows
+from infx.matrix.row_file import ROW_FILE, ROWS, SUPERVISE, pack_row_file, pack_supervise, render_rows
 from infx.matrix.shards import Shards
 from infx.policy.model import Policy
 from infx.rowfile.plan import LAUNCHES
@@ -66,6 +67,7 @@ def render_folder(
         CANARY: map(_render_job, canary),
         ROWS: render_rows(shards.jobs, policy, rules),
         ROW_FILE: [pack_row_file()],
+        SUPERVISE: [pack_supervise()],
         BARS: [json.dumps(thresholds), "\n"],
         **({} if launches is None else {LAUNCHES: launches}),
         **_render_follow_up(shards, follow_up),

@@ -1,4 +1,4 @@
-"""The row file: the modules of `infx.rowfile` as one program, and what it reads; both travel with the plan."""
+"""The programs that travel with a plan, each with modules of `infx.rowfile`, and what the row file reads."""
 
 from __future__ import annotations
 
@@ -13,11 +13,21 @@ from infx.errors import InfxError, visible
 from infx.matrix.environment import project_job
 from infx.policy.model import Policy
 
-ROW_FILE, ROWS = "row.py", "rows.env"
+ROW_FILE, SUPERVISE, ROWS = "row.py", "supervise.py", "rows.env"
 _PACKAGE = "rowfile"
+_QUOTES = "'" * 3
 # Modules that a row's start imports. The others are packed into the file's last line, a comment, which Python skips
 # several times faster than it reads a literal.
 _STARTING = ("__init__", "again", "command", "errors", "main", "plan", "record", "results", "runner")
+_SUPERVISING = (
+    "__init__",
+    "failure",
+    "launch_limits",
+    "launch_process",
+    "launch_text",
+    "record",
+    "runner",
+)  # and its own modules
 # An archive or a folder would start more slowly: Python imports `runpy` and `zipimport` for them.
 _LOADER = """\
 # Run one row of a plan: python3 -I -S row.py --help
@@ -60,21 +70,79 @@ sys.exit(main())
 """
 
 
+_SUPERVISE_LOADER = '''\
+#!/usr/bin/env python3
+"""Run a client against servers that are started, watched and stopped: python3 supervise.py --help
+
+This file needs Python 3.8 or newer and nothing else. It is made of the modules in MODULES.
+"""
+import sys
+
+if sys.version_info < (3, 8):
+    sys.stderr.write("error: supervise.py needs Python 3.8 or newer.\\n")
+    sys.exit(2)
+
+MODULES = {}
+{modules}
+
+
+class Loader:
+    def find_spec(self, name, path=None, target=None):
+        if name in MODULES:
+            return type(sys.__spec__)(name, self, is_package="." not in name)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        exec(compile(MODULES[module.__name__], module.__name__, "exec"), module.__dict__)
+
+
+if __name__ == "__main__":
+    sys.meta_path.insert(0, Loader())
+    from rowfile.supervise import main
+
+    sys.exit(main())
+'''
+
+
 def pack_row_file() -> str:
     """Return the program; equal texts for equal sources."""
     import zlib
     from base64 import b64encode
 
-    folder = files("infx").joinpath(_PACKAGE)
-    sources = {
-        path.name.removesuffix(".py"): path.read_text("utf-8")
-        for path in sorted(folder.iterdir(), key=lambda path: path.name)
-        if path.name.endswith(".py")
-    }
+    sources = {name: source for name, source in _read_sources().items() if not _is_supervising(name)}
     modules = {_name_module(name): source for name, source in sources.items() if name in _STARTING}
     others = {_name_module(name): source for name, source in sources.items() if name not in _STARTING}
     packed = b64encode(zlib.compress(json.dumps(others).encode(), 9)).decode()
     return _LOADER.replace("{modules}", ascii(modules)).replace("{packed}", packed)
+
+
+def pack_supervise() -> str:
+    """Return the program that supervises processes, which people read in images; equal texts for equal sources."""
+    sources = _read_sources()
+    modules = [name for name in sources if name in _SUPERVISING or _is_supervising(name)]
+    parts = [_render_module(name, sources[name]) for name in modules]
+    return _SUPERVISE_LOADER.replace("{modules}", "\n".join(parts))
+
+
+def _render_module(name: str, source: str) -> str:
+    if _QUOTES in source:
+        raise ValueError(f"infx/rowfile/{name}.py has three single quotes, which would end its text.")
+    return f'MODULES["{_name_module(name)}"] = r{_QUOTES}{source}{_QUOTES}\n'
+
+
+def _read_sources() -> dict[str, str]:
+    folder = files("infx").joinpath(_PACKAGE)
+    paths = sorted(folder.iterdir(), key=lambda path: path.name)
+    return {
+        path.name.removesuffix(".py"): path.read_text("utf-8") for path in paths if path.name.endswith(".py")
+    }
+
+
+def _is_supervising(name: str) -> bool:
+    """Return whether a module belongs to supervise.py alone."""
+    return name == "supervise" or name.startswith("supervise_")
 
 
 def _name_module(name: str) -> str:

@@ -15,6 +15,7 @@ from typing import Callable
 from . import launch_limits as limits
 from .command import TIMED_OUT, inherit_environment
 from .errors import RowError
+from .failure import BENCHMARK, CANCELLED, INFRASTRUCTURE, MAX_EVIDENCE, Failure
 from .launch_drivers import (
     DockerDriver,
     DriverError,
@@ -29,30 +30,6 @@ from .launch_process import Cancellation, Ended, ProcessRunner
 from .launch_steps import CLEANING, RUN, LaunchForm, StepForm, parse_job
 from .launch_values import choose_path, compute_port, fill_all, fill_map, fill_text
 from .runner import print_line
-
-BENCHMARK, INFRASTRUCTURE, CANCELLED = "benchmark", "infrastructure", "cancelled"  # causes of a failure
-MAX_EVIDENCE = 5  # lines
-
-
-class Failure:
-    """The first failure of a launch.
-
-    Attributes:
-        code: exit code.
-        cause: BENCHMARK, INFRASTRUCTURE or CANCELLED.
-        kind: word for the class of the error.
-        message: a sentence.
-        evidence: lines of the step's output; none of a benchmark's.
-    """
-
-    def __init__(
-        self, code: int, cause: str, kind: str, message: str, evidence: list[str] | None = None
-    ) -> None:
-        self.code = code
-        self.cause = cause
-        self.kind = kind
-        self.message = message
-        self.evidence = evidence or []
 
 
 class MachineError(Exception):

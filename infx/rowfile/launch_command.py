@@ -7,7 +7,8 @@ import os
 from . import launch_limits as limits
 from .command import inherit_environment
 from .errors import RowError
-from .launch import Failure, Launcher, Observer, make_drivers
+from .failure import Failure
+from .launch import Launcher, Observer, make_drivers
 from .launch_drivers import MARK, sweep
 from .launch_machine import describe_machine, find_runner
 from .launch_process import Cancellation, ProcessRunner

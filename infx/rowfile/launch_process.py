@@ -116,16 +116,21 @@ class ProcessRunner:
             return Ended(NOT_STARTED, [process.problem])
         self.cancellation.begin(process.pid)
         try:
-            return process.wait(seconds, limits.GRACE, self.cancellation, is_cancellable=True)
+            return process.wait(seconds, limits.GRACE, self.cancellation, limits.CANCEL_GRACE)
         finally:
             self.cancellation.end()
 
-    def ask(self, argv: list[str], environment: dict[str, str], seconds: float) -> Ended:
-        """Run a short process and return its output. A signal does not end it."""
+    def ask(
+        self, argv: list[str], environment: dict[str, str], seconds: float, cancel_grace: float | None = None
+    ) -> Ended:
+        """Run a short process and return its output.
+
+        cancel_grace: seconds after which a signal ends it; None: never.
+        """
         process = _Process(argv, environment, "/", self.hidden, is_read=True)
         if process.problem:
             return Ended(NOT_STARTED, [process.problem])
-        return process.wait(seconds, 0.0, self.cancellation, is_cancellable=False)
+        return process.wait(seconds, 0.0, self.cancellation, cancel_grace)
 
 
 class _Process:
@@ -169,7 +174,7 @@ class _Process:
                 sink.close()
 
     def wait(
-        self, seconds: float, grace: float, cancellation: Cancellation, *, is_cancellable: bool
+        self, seconds: float, grace: float, cancellation: Cancellation, cancel_grace: float | None
     ) -> Ended:
         """Wait until the process has ended, and end it if its time runs out or a signal arrives."""
         overdue_at = time.monotonic() + seconds
@@ -180,8 +185,8 @@ class _Process:
             now = time.monotonic()
             if self._gone_at is not None and now >= self._gone_at:
                 break
-            if is_cancellable and cancellation.number and self._kill_at is None:
-                self._kill_at = cancellation.at + limits.CANCEL_GRACE
+            if cancel_grace is not None and cancellation.number and self._kill_at is None:
+                self._kill_at = cancellation.at + cancel_grace
             if now >= overdue_at and not self._is_overdue:
                 self._is_overdue = True
                 send_signal(self.pid, signal.SIGTERM)
@@ -194,7 +199,7 @@ class _Process:
                 next_at = overdue_at
             self._look(watched, cancellation.wake, next_at - now if next_at is not None else 1.0)
         self._read()
-        return self._end(is_cancellable and bool(cancellation.number))
+        return self._end(cancel_grace is not None and bool(cancellation.number))
 
     def _look(self, watched: select.poll, wake: int, seconds: float) -> None:
         """Wait for output, a signal or the end of a child. A program that left the pipe open does not matter."""

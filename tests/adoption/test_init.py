@@ -25,6 +25,7 @@ from tests.repository import Repository
 
 SWEEP = ".github/workflows/sweep.yml"
 POLICY = "configs/policy.yaml"
+SHADOW = ".github/workflows/shadow.yml"
 
 
 @pytest.fixture
@@ -140,6 +141,22 @@ def test_two_pull_requests_add_the_same_files_as_one(
     monkeypatch.chdir(in_one.path)
     assert init(*SIGNOFFS, *APP, *RENAMED).code == 0
     assert read_files(in_one.path) == read_files(repository.path)
+
+
+def test_a_trial_needs_two_files(repository: Repository) -> None:
+    """The files of the trial stay when the others come, which do not contain its workflow."""
+    called = call(
+        "init", "--only", "shadow", "--repo", "acme/bench", "--actions", ACTIONS, "--format", "json"
+    )
+    assert called.code == 0
+    files = read_files(repository.path)
+    assert set(files) == {"README.md", POLICY, SHADOW}
+    assert f"your-org/infx/.github/actions/gate@{SHA} # v1.0" in files[SHADOW].decode()
+    assert len(called.json["next"]) == 2
+    lacks = call("workflows", "check", "--format", "json").json["problems"]
+    assert [problem["rule"] for problem in lacks] == ["required-check", "policy-mismatch"]  # no sweep yet
+    assert init().code == 0
+    assert files.items() <= read_files(repository.path).items()
 
 
 def test_the_version_of_existing_workflows_stays(repository: Repository) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from infx import yaml12
 from infx.adoption.answers import Pin
 from infx.adoption.text import render_scalar
-from infx.adoption.workflows import adapt_workflow, read_workflow, render_workflows
+from infx.adoption.workflows import adapt_workflow, read_workflow, render_shadow, render_workflows
 from infx.gather.adoption import find_own_pin
 from infx.gather.installation import parse_direct_url
 from infx.policy.load import default_policy
@@ -25,8 +25,8 @@ from tests.conftest import ROOT
 
 PIN = Pin(repository="your-org/infx", sha=SHA, tag="v1.0")
 NAMES = sorted(path.stem for path in (ROOT / ".github/workflows").glob("*.yml"))
-# `ci` runs infx's own tests; `stage` needs a staging site of the repository.
-LEFT_OUT = {"ci", "stage"}
+# `ci` and `release` are about infx itself; `stage` needs a staging site of the repository.
+LEFT_OUT = {"ci", "release", "stage"}
 
 
 @settings(max_examples=settings().max_examples // 4)
@@ -54,7 +54,10 @@ def test_a_workflow_differs_from_infx_own_only_in_its_actions() -> None:
 
 
 def test_every_workflow_of_infx_is_made_or_left_out_for_a_reason() -> None:
-    made = render_workflows(default_policy(), PIN, has_signoffs=True, has_app=True)
+    made = {
+        **render_workflows(default_policy(), PIN, has_signoffs=True, has_app=True),
+        **render_shadow(default_policy(), PIN),
+    }
     assert {f".github/workflows/{name}.yml" for name in set(NAMES) - LEFT_OUT} == set(made) - {
         ".github/zizmor.yml"
     }
