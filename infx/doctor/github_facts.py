@@ -9,9 +9,9 @@ from infx.doctor.settings import (
     ActionsSettings,
     BranchPattern,
     EnvironmentRule,
+    GitHubRunner,
     InstalledApp,
     PrivateForkSettings,
-    RegisteredRunner,
     RepositorySettings,
     RunnerAccess,
     SelectedActions,
@@ -83,8 +83,8 @@ class GitHubFacts:
     app_ids: Mapping[str, int | Unseen | None]
     installations: Sequence[InstalledApp] | Unseen | None
     labels_of_runners: Sequence[str]
-    runners: Sequence[RegisteredRunner] | Unseen
-    organization_runners: Sequence[RegisteredRunner] | Unseen
+    runners: Sequence[GitHubRunner] | Unseen
+    organization_runners: Sequence[GitHubRunner] | Unseen
     groups: Sequence[RunnerAccess] | Unseen
     actions: ActionsSettings | Unseen
     selected: SelectedActions | Unseen | None

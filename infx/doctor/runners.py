@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from infx.doctor import rules
 from infx.doctor.github_facts import GitHubFacts
 from infx.doctor.lines import ReportLine, Unseen, make_missing, make_ok, make_unknown, make_wrong
-from infx.doctor.settings import RegisteredRunner
+from infx.doctor.settings import GitHubRunner
 from infx.phrases import count, join_some
 from infx.policy.model import Policy
 
@@ -22,7 +22,7 @@ def judge_runners(facts: GitHubFacts, policy: Policy) -> Iterator[ReportLine]:
         yield _judge_private_forks(facts)
 
 
-def _find_usable(facts: GitHubFacts) -> tuple[list[RegisteredRunner], Unseen | None]:
+def _find_usable(facts: GitHubFacts) -> tuple[list[GitHubRunner], Unseen | None]:
     """Return the runners that this repository may surely use, and why others were not seen."""
     own, shared, groups = facts.runners, facts.organization_runners, facts.groups
     unseen = next((part for part in (own, shared, groups) if isinstance(part, Unseen)), None)

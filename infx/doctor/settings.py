@@ -44,7 +44,7 @@ class BranchPattern:
 
 
 @record
-class RegisteredRunner:
+class GitHubRunner:
     """A runner that GitHub knows.
 
     Attributes:

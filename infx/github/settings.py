@@ -10,9 +10,9 @@ from infx.doctor.settings import (
     ActionsSettings,
     BranchPattern,
     EnvironmentRule,
+    GitHubRunner,
     InstalledApp,
     PrivateForkSettings,
-    RegisteredRunner,
     RepositorySettings,
     RunnerAccess,
     SelectedActions,
@@ -60,11 +60,11 @@ class RepositoryConfiguration(Endpoints):
         """Return name → value of the repository's variables."""
         return dict(self._list_named(_parse_variable, "actions", "variables", field="variables"))
 
-    def runners(self) -> list[RegisteredRunner]:
+    def runners(self) -> list[GitHubRunner]:
         """Return the runners of the repository, without those of its organization."""
         return self._list_counted(_parse_runner, "actions", "runners", field="runners")
 
-    def organization_runners(self, organization: str) -> list[RegisteredRunner]:
+    def organization_runners(self, organization: str) -> list[GitHubRunner]:
         return self._list_of(organization, _parse_runner, "actions/runners", "runners")
 
     def runner_groups(self, organization: str) -> list[RunnerAccess]:
@@ -151,8 +151,8 @@ def _parse_variable(data: Any) -> tuple[str, str]:
     return _parse_name(data), str(data["value"])
 
 
-def _parse_runner(data: Any) -> RegisteredRunner:
-    return RegisteredRunner(
+def _parse_runner(data: Any) -> GitHubRunner:
+    return GitHubRunner(
         name=_parse_name(data),
         labels=tuple(_parse_name(label) for label in data["labels"]),
         is_online=data["status"] == "online",

@@ -66,3 +66,11 @@ def test_an_id_that_is_not_a_variable_has_no_name() -> None:
     step = "{uses: actions/create-github-app-token@v3, with: {app-id: 4711, private-key: '${{ vars.KEY }}'}}"
     (app,) = read(a=HEAD + job("gate", GATE, step)).apps
     assert (app.variable, app.secret) == (None, None)
+
+
+def test_shadow_mode_is_not_the_part_of_a_workflow() -> None:
+    """shadow.yml shows what infx would do; without the other workflows, infx does none of it."""
+    use = read(shadow=HEAD + job("gate", GATE.replace("{uses", "{continue-on-error: true, uses")))
+    assert use.actions == {}
+    assert use.infx_workflows == {".github/workflows/shadow.yml"}
+    assert use.toolkits == {("acme/infx", SHA)}
