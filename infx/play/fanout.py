@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,11 +14,13 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol
 
+from infx.bench.config import Runners
 from infx.bench.jobs import RowJob
 from infx.bench.uploads import artifact_name
 from infx.matrix.row_file import ROW_FILE
 from infx.play.hub import PlayHub
 from infx.play.steps import RowOutcome
+from infx.rowfile.record import RECORD
 
 
 class Show(Protocol):
@@ -40,6 +43,7 @@ class Fanout:
     run: int
     caller: str  # the job that calls the workflow of the sweep
     prepare: Callable[[RowJob], Path]  # returns the folder in which a row runs
+    runners: Runners
     folder: Path
     workers: int
     show: Show
@@ -80,12 +84,13 @@ class Fanout:
 
     def _run(self, job: RowJob, name: str, worker: int) -> RowOutcome:
         """Run a row by the row file, on the worker's runner with the row's label."""
-        runner = f"{job.runs_on.removeprefix('cluster:')}_{worker:02}"
+        names = self.runners.labels.get(job.runs_on) or (f"{job.runs_on}_00",)
+        runner = names[worker % len(names)]
         record = self.hub.add_job(self.run, name, conclusion=None, runner=runner)
         self.show.started(job)
         started = time.perf_counter()
         out, log = self.folder / "artifacts" / artifact_name(job), self.folder / f"{job.id}.log"
-        code = self._run_row_file(job, out, log)
+        code = self._run_row_file(job, runner, out, log)
         files = sorted(out.iterdir()) if out.is_dir() else []
         conclusion = "success" if code == 0 else "failure"
         if files:
@@ -100,12 +105,12 @@ class Fanout:
             conclusion=conclusion,
             runner=runner,
             seconds=time.perf_counter() - started,
-            words=(log.read_text(errors="replace").strip().splitlines() or [""])[-1],
+            words=_describe_error(out, log) if code else "",
         )
         self.show.ended(outcome)
         return outcome
 
-    def _run_row_file(self, job: RowJob, out: Path, log: Path) -> int:
+    def _run_row_file(self, job: RowJob, runner: str, out: Path, log: Path) -> int:
         """Return the exit code of the row, which has a folder of its own with the measured scripts in it."""
         workplace = self.prepare(job)
         plan = self.folder / "sweep-plan"
@@ -125,6 +130,7 @@ class Fanout:
                 [*program, "--directory", str(workplace), "--out", str(out)],
                 env={
                     **os.environ,
+                    "RUNNER_NAME": runner,
                     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
                 },
                 stdout=output,
@@ -132,3 +138,12 @@ class Fanout:
                 check=False,
             )
         return ended.returncode
+
+
+def _describe_error(out: Path, log: Path) -> str:
+    """Return why a row failed: a launch puts evidence into its job's record, a row command prints it at the end."""
+    record = out / RECORD
+    error = json.loads(record.read_bytes())["error"] if record.exists() else None
+    if error and error["evidence"]:
+        return f"{error['message']} {error['evidence'][-1]}"
+    return (log.read_text(errors="replace").strip().splitlines() or [""])[-1]

@@ -19,6 +19,7 @@ from infx.git import Git
 from infx.hub.state import Event
 from infx.hub.world import WORKFLOW_LOGIN
 from infx.matrix.folder import CANARY, JOBS, read_jobs
+from infx.matrix.runners import parse_runners
 from infx.phrases import count
 from infx.play.actions import Shell, find_permissions, read_action, read_permissions
 from infx.play.fanout import Fanout, Show
@@ -171,6 +172,7 @@ class Machines:
             run=run.id,
             caller=self.policy.sweep.job,
             prepare=lambda job: self.prepare_row(job, measured, folder / "work" / job.id),
+            runners=parse_runners((measured / self.policy.runners).read_bytes(), self.policy.runners)[0],
             folder=folder,
             workers=self.workers,
             show=self.show,
