@@ -231,7 +231,9 @@ def test_signals_in_each_stage(stage: SuperviseStage, runs: int) -> None:
         number = (signal.SIGTERM, signal.SIGINT)[at // 4 % 2]
         tool = {"PATH": f"{tools}:/usr/bin:/bin", "ASKED": str(stage.folder / name / file)}
         variables = tool if begun == "gpu-memory" else {}
-        run = stage.start(name, spec(engine), client, variables, {"CANCEL_GRACE": 0.1, "CANCEL_KILLED": PATIENCE})
+        run = stage.start(
+            name, spec(engine), client, variables, {"CANCEL_GRACE": 0.1, "CANCEL_KILLED": PATIENCE}
+        )
         run.wait_for(file)
         run.send(number)
         played = run.finish()
