@@ -83,7 +83,7 @@ def serve(answer: bytes, host: str = "127.0.0.1") -> Iterator[int]:
 
         def work() -> None:
             while True:
-                if stop in select.select([server, stop], [], [])[0]:
+                if stop in select.select([server.fileno(), stop], [], [])[0]:
                     return
                 connection = server.accept()[0]
                 with connection:

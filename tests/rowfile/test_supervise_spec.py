@@ -131,9 +131,7 @@ def test_processes_see_the_ports_that_they_need() -> None:
     inherited = {"PORT": "1", "PORT_ENGINE": "2", "PORT_OTHER": "3", "A": "b"}
     variables = ProcessVariables(spec, inherited, "run")
     numbers = {"engine": 10, "router": 11, "router-api": 12}
-    environments = {
-        process.name: variables.list_environment(process, numbers) for process in spec.processes
-    }
+    environments = {process.name: variables.list_environment(process, numbers) for process in spec.processes}
     entry = {"PORT": "12", "BASE_URL": "http://127.0.0.1:12", "PORT_ROUTER_API": "12"}
     common = {"A": "b", "PORT_OTHER": "3"}
     assert environments == {
