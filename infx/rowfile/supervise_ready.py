@@ -8,8 +8,9 @@ import socket
 import time
 from typing import NamedTuple
 
+from .supervise_sockets import Listener, find_holders, find_listeners
 from .supervise_spec import ProcessSpec
-from .supervise_table import Listener, ProcessEntry, describe_pid, find_holders, find_listeners
+from .supervise_table import ProcessEntry, describe_pid
 
 ANSWER_SECONDS = 10.0  # for an answer of the health path
 MAX_ANSWER = 4096  # bytes until the end of the first line

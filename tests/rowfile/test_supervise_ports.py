@@ -15,8 +15,9 @@ import pytest
 from infx.rowfile import supervise_ports
 from infx.rowfile.supervise_ports import PortError, PortHolder, find_candidates
 from infx.rowfile.supervise_ready import ask_health, judge_readiness
+from infx.rowfile.supervise_sockets import ask_kernel, find_listeners, read_files
 from infx.rowfile.supervise_spec import ProcessSpec
-from infx.rowfile.supervise_table import ProcessEntry, find_listeners, read_entry
+from infx.rowfile.supervise_table import ProcessEntry, read_entry
 
 NAMES = [f"p{number}" for number in range(50)]
 
@@ -142,6 +143,8 @@ def test_listeners_are_reached(host: str, hosts: list[str], wake: int) -> None:
     try:
         with serve(b"HTTP/1.1 200 OK\r\n\r\n", host) as port:
             [listener] = find_listeners(port)
+            assert read_files(port) == [listener]
+            assert ask_kernel(port) == [listener]
             assert listener.hosts == hosts
             assert ask_health(listener.hosts, port, "/h", 60, wake) == ""
     except OSError as error:
