@@ -73,8 +73,11 @@ def _judge_owner(
             pid = next(iter(holders.values()))
             return Readiness(where + " is served by the process " + name + ", " + describe_pid(pid))
     holders = find_holders(others, [int(name) for name in os.listdir("/proc") if name.isdigit()])
-    stranger = describe_pid(next(iter(holders.values()))) if holders else "a process that /proc does not show"
-    return Readiness(where + " belongs to another process: " + stranger, is_taken=True)
+    if not holders:  # another user's process, or one that has just ended
+        return Readiness(where + " belongs to a process that /proc does not show")
+    return Readiness(
+        where + " belongs to another process: " + describe_pid(next(iter(holders.values()))), is_taken=True
+    )
 
 
 def ask_health(hosts: list[str], port: int, path: str, seconds: float, wake: int) -> str:

@@ -189,6 +189,10 @@ class _SpecCheck:
                 where + ".after: no other process is called " + repr(other) + "." for other in unknown
             ]
         self._expect(where + ".workers", values.get("workers", []), _is_texts, "a list of patterns")
+        if values.get("workers") and "ready" not in values:
+            self._faults.append(
+                where + ".workers: they are looked at when the process is ready; it has no `ready`."
+            )
         self._expect(where + ".grace", values.get("grace", 0), _is_duration, "a number of seconds")
         self._expect(where + ".required", values.get("required", True), _is_bool, "true or false")
         form = "an object whose fields are names of variables and whose values are texts"

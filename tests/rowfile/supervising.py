@@ -117,6 +117,8 @@ if "tell" in values:
     write(values["tell"], port)
 if "await" in values:
     wait_for(values["await"])
+if "say" in values:
+    print(values["say"], flush=True)
 if "exit" in values:
     os._exit(int(values["exit"]))
 if "never" in values and not os.path.exists(values["never"]):

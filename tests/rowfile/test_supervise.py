@@ -210,6 +210,59 @@ def test_the_end_of_a_large_log_is_evidence(stage: SuperviseStage) -> None:
     assert (played.code, played.error["evidence"][-1]) == (codes.DIED, "the last words"), played.err
 
 
+def test_a_process_that_never_gets_its_port(stage: SuperviseStage) -> None:
+    """The words may also be about a port that the process chooses itself; new ports are tried a few times."""
+    engine = server("engine", "say=[Errno 98] Address already in use", "exit=1")
+    played = stage.start("never", spec(engine), ["true"]).finish()
+    assert (played.code, played.error["cause"]) == (codes.NO_PORTS, "infrastructure"), played.err
+    assert played.record["processes"][0]["starts"] == codes.STARTS
+    assert played.error["evidence"][-1] == "[Errno 98] Address already in use"
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "client", "code", "message"),
+    [
+        ("no-client", server("engine"), ["none"], codes.NOT_STARTED, "The client none cannot be started: No such file or directory."),
+        ("killed", server("engine"), sh("kill -9 $$"), 137, "Signal 9 ended the client."),
+        ("no-server", {**server("engine"), "argv": ["none"]}, ["true"], codes.NOT_READY, "none cannot be started: No such file or directory."),
+        (
+            "late", server("engine", "never=nothing", grace=0, ready={"tcp": True, "seconds": 0.1}), ["true"],
+            codes.NOT_READY, "The process engine was not ready after 0.1 s: nothing listens on port ",
+        ),
+        (
+            "no-workers", server("engine", workers=["VLLM::*"], ready={"tcp": True, "seconds": 1}), ["true"],
+            codes.NOT_READY, "The process engine was not ready after 1 s: no child has a title like VLLM::*.",
+        ),
+    ],
+)  # fmt: skip
+def test_other_failures(
+    name: str, engine: dict[str, object], client: list[str], code: int, message: str, stage: SuperviseStage
+) -> None:
+    played = stage.start(name, spec(engine), client).finish()
+    assert played.code == code, played.err
+    assert str(played.error["message"]).startswith(message)
+
+
+def test_a_process_that_is_not_required(stage: SuperviseStage) -> None:
+    """It fails before or after it is ready; those that wait for it start."""
+    monitor = server("monitor", "exit=1", required=False)
+    other = server("other", required=False)
+    missing = {**server("missing", required=False), "argv": ["none"]}
+    engine = server("engine", after=["monitor", "missing", "other"])
+    client = sh("kill -9 $(cat other.pid); exec sleep 0.3")
+    values = spec(monitor, other, missing, engine, entry="engine")
+    played = stage.start("optional", values, client).finish()
+    assert (played.code, played.record["error"]) == (0, None), played.err
+    assert "Signal 9 ended the process other before the client ended. It is not required." in played.err
+
+
+def test_a_folder_for_logs_that_cannot_be_written(stage: SuperviseStage) -> None:
+    out = {"INFX_SUPERVISE_OUT": "/proc/none"}
+    played = stage.start("folder", spec(server("engine")), ["true"], out).finish()
+    assert played.code == codes.MACHINE
+    assert "supervise: /proc/none cannot be used: No such file or directory." in played.err
+
+
 STAGES = {
     "gpu-memory": ("asked", server("engine"), ["true"]),
     "start": ("engine.pid", server("engine", "never=nothing"), ["true"]),
