@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench fix lock nightly pictures clean
+.PHONY: demo test lint bench fix lock nightly pictures release clean
 
 demo: .venv/run
 	@$(BIN)/infx demo --html demo.html
@@ -19,7 +19,7 @@ lint: .venv/dev
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/vermin --quiet --no-tips --violations --target=3.8- infx/rowfile
+	@$(BIN)/vermin --quiet --no-tips --violations --target=3.8- infx/rowfile infx/demo/data/benchmarks
 	@$(BIN)/shellcheck .ci/run .github/actions/install.sh tests/act/stand-in/stand-in
 	@$(BIN)/actionlint -shellcheck $(BIN)/shellcheck
 	@$(BIN)/zizmor --offline --quiet --persona auditor .github $(wildcard action.yml)
@@ -30,6 +30,10 @@ bench: .venv/dev
 
 pictures: .venv/dev
 	@$(BIN)/python -m tests.pictures
+
+# The version is that of the tag at HEAD; docs/releases.md has the steps.
+release: .venv/run
+	@$(BIN)/python -m tests.release
 
 fix: .venv/dev
 	@$(BIN)/ruff check --fix
