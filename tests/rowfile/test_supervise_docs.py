@@ -6,13 +6,17 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from infx.matrix.row_file import pack_supervise
 from infx.rowfile import supervise_codes as codes
 from infx.rowfile import supervise_spec
 from infx.rowfile.record import SUPERVISED
 from tests.conftest import ROOT
+from tests.rowfile.playing import find_python
 from tests.rowfile.supervising import SERVER
 
 PAGE = (ROOT / "docs/launching.md").read_text(encoding="utf-8")
@@ -61,8 +65,13 @@ def test_exit_codes_differ_from_those_of_a_launch() -> None:
     assert not set(codes.CODES) & numbers - {1}
 
 
-def test_the_recipe_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [None, "3.8"])
+def test_the_recipe_works(version: str | None, tmp_path: Path) -> None:
     """The program is the packed file, started as an image starts it."""
+    python = sys.executable if version is None else find_python(version)
+    if python is None:
+        pytest.skip(f"This machine has no Python {version}.")
+    (tmp_path / "python3").symlink_to(python)
     assert len(RECIPES["recipe"].splitlines()) <= 15
     (tmp_path / "vllm").write_text(VLLM)
     (tmp_path / "vllm").chmod(0o755)
