@@ -68,7 +68,8 @@ def test_an_engine_that_dies_behind_a_live_router(stage: SuperviseStage, runs: i
 def test_a_client_that_fails_because_its_engine_died(stage: SuperviseStage, runs: int) -> None:
     def play(name: str) -> None:
         client = sh("kill -9 $(cat engine.pid); exit 1")
-        played = stage.start(name, spec(server("engine")), client).finish()
+        limits = {"SETTLE": PATIENCE}  # the engine may be slower than its client
+        played = stage.start(name, spec(server("engine")), client, limits=limits).finish()
         assert played.code == codes.DIED, played.err
 
     stage.repeat(runs, play)
@@ -228,10 +229,6 @@ def test_a_process_that_never_gets_its_port(stage: SuperviseStage) -> None:
         (
             "late", server("engine", "never=nothing", grace=0, ready={"tcp": True, "seconds": 0.1}), ["true"],
             codes.NOT_READY, "The process engine was not ready after 0.1 s: nothing listens on port ",
-        ),
-        (
-            "no-workers", server("engine", workers=["VLLM::*"], ready={"tcp": True, "seconds": 1}), ["true"],
-            codes.NOT_READY, "The process engine was not ready after 1 s: no child has a title like VLLM::*.",
         ),
     ],
 )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,9 @@ from typing import Any
 import pytest
 
 from infx.rowfile import supervise
-from infx.rowfile.supervise_spec import SuperviseSpec, check_variables, parse_spec
+from infx.rowfile.supervise_process import SupervisedProcess
+from infx.rowfile.supervise_spec import ProcessSpec, SuperviseSpec, check_variables, parse_spec
+from infx.rowfile.supervise_table import read_entry, read_title
 from infx.rowfile.supervise_text import fill_variables
 from infx.rowfile.supervise_variables import ProcessVariables
 
@@ -141,6 +145,27 @@ def test_processes_see_the_ports_that_they_need() -> None:
         "router": {**common, **entry, "PORT_ENGINE": "10", "PORT_ROUTER": "11", "INFX_SUPERVISED": "run/router"},
         "third": {**common, **entry, "INFX_SUPERVISED": "run/third"},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("workers", "missing", "count"),
+    [
+        (["TITLE"], "", 1),
+        (["TITLE", "VLLM::*", "other"], "VLLM::*", 1),
+        ([], "", 0),
+        (None, "", 0),  # those of the known engines are watched if they exist
+    ],
+)
+def test_workers_are_found_by_their_titles(workers: list[str] | None, missing: str, count: int) -> None:
+    """The worker is this test, by its command line."""
+    own = read_entry(os.getpid())
+    assert own is not None
+    title = glob.escape(read_title(own.pid))
+    values = {} if workers is None else {"workers": [pattern.replace("TITLE", title) for pattern in workers]}
+    process = SupervisedProcess(ProcessSpec("engine", {**ENGINE, **values}), ".")
+    assert process.find_workers([own]) == missing
+    assert [entry for entry, _ in process.workers] == [own] * count
+    assert process.find_dead_worker() == ""
 
 
 @pytest.mark.parametrize(
