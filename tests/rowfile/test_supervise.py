@@ -6,12 +6,13 @@ import json
 import re
 import signal
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from infx.rowfile import supervise_codes as codes
-from tests.rowfile.supervising import PATIENCE, SuperviseStage, load, server, sh, spec
+from tests.rowfile.supervising import PATIENCE, SuperviseStage, find_living, load, server, sh, spec
 
 
 @pytest.fixture(scope="module")
@@ -291,6 +292,18 @@ def test_signals_in_each_stage(stage: SuperviseStage, runs: int) -> None:
         assert (played.error["cause"], played.record["left"]) == ("cancelled", []), begun
 
     stage.repeat(runs, play)
+
+
+def test_servers_end_with_a_supervision_that_is_killed(stage: SuperviseStage) -> None:
+    """Nothing can be stopped after SIGKILL, so the kernel ends the server and the client."""
+    run = stage.start("sigkill", spec(server("engine")), sh("touch client; exec sleep 1000"))
+    run.wait_for("client")
+    run.send(signal.SIGKILL)
+    ends_at = time.monotonic() + PATIENCE
+    while find_living(run.folder):
+        assert time.monotonic() < ends_at
+        time.sleep(0.01)
+    assert run.finish().code == 137
 
 
 def test_a_secret_is_not_in_the_evidence(stage: SuperviseStage) -> None:

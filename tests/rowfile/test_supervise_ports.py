@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import select
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from infx.rowfile import supervise_ports
+from infx.rowfile import supervise_ports, supervise_ready, supervise_sockets
 from infx.rowfile.supervise_ports import PortError, PortHolder, find_candidates
 from infx.rowfile.supervise_ready import ask_health, judge_readiness
-from infx.rowfile.supervise_sockets import ask_kernel, find_listeners, read_files
+from infx.rowfile.supervise_sockets import Listener, ask_kernel, find_listeners, read_files
 from infx.rowfile.supervise_spec import ProcessSpec
 from infx.rowfile.supervise_table import ProcessEntry, read_entry
 
@@ -176,3 +178,42 @@ def test_a_listener_must_belong_to_the_process(wake: int) -> None:
         assert reason.startswith(f"{where} belongs to another process: pid {own.pid} (")
         assert is_taken
     assert judge(a=[own]) == (f"nothing listens on {where}", False)
+
+
+def test_a_socket_that_no_process_seems_to_hold_is_not_ready(
+    wake: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process may be another user's. Its port is not changed, because it may belong to a child that has just ended."""
+    process = ProcessSpec("a", {"argv": ["a"], "ports": ["p"], "ready": {"tcp": True}})
+    own = read_entry(os.getpid())
+    assert own is not None
+    with serve(b"") as port:
+        assert judge_readiness(process, port, {"a": [own]}, 60, wake) == ("", False)
+        monkeypatch.setattr(supervise_ready, "find_holders", lambda *_: {})
+        where = f"port {port} (p)"
+        reason = f"{where} belongs to a process that /proc does not show"
+        assert judge_readiness(process, port, {"a": [own]}, 60, wake) == (reason, False)
+
+        def fail(_: int) -> list[Listener]:
+            raise OSError(2, "No such file or directory")
+
+        monkeypatch.setattr(supervise_ready, "find_listeners", fail)
+        reason = "/proc does not show the sockets of this machine: No such file or directory"
+        assert judge_readiness(process, port, {"a": [own]}, 60, wake) == (reason, False)
+
+
+def test_sockets_are_found_without_sock_diag(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: int) -> list[Listener]:
+        raise OSError(93, "Protocol not supported")
+
+    monkeypatch.setattr(supervise_sockets, "ask_kernel", fail)
+    with serve(b"") as port:
+        assert [listener.hosts for listener in find_listeners(port)] == [["127.0.0.1"]]
+
+
+def test_a_zombie_has_ended() -> None:
+    child = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert Path(f"/proc/{child.pid}/stat").exists()
+    assert read_entry(child.pid) is None
+    child.wait()
