@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.benchmarks.servers import MODEL, SECONDS, Server, start, start_engine
+from tests.demo.servers import MODEL, SECONDS, Server, start, start_engine
 
 CHAT = "/v1/chat/completions"
 

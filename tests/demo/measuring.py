@@ -18,7 +18,7 @@ from infx.bench.uploads import artifact_name
 from infx.matrix.environment import project_job
 from infx.matrix.row_file import pack_row_file, pack_supervise
 from infx.results.collect import Collection, collect, render_files
-from tests.demo.benchmarks.servers import BENCHMARKS, SECONDS
+from tests.demo.servers import BENCHMARKS, SECONDS
 from tests.results.made import RULES, artifact, make_jobs
 
 ENGINE = ["${PYTHON}", "-S", "${HERE}/engine.py", "${MODEL}", "--port", "${PORT_ENGINE}", "--time-scale", "${TIME_SCALE}",

@@ -14,7 +14,7 @@ from infx.bench.uploads import artifact_name
 from infx.results.collect import RowState, collect
 from tests.calling import call
 from tests.cli.stores import publish
-from tests.demo.benchmarks.measuring import ROLES, SINGLE, Measured, measure, read_chart, write_collection
+from tests.demo.measuring import ROLES, SINGLE, Measured, measure, read_chart, write_collection
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import RULES, artifact, make_jobs
 
@@ -59,7 +59,9 @@ def test_fixed_rows_are_compared_and_drawn(
     values = collection.points[0].values
     store = f"sqlite:{tmp_path / 'results.db'}"
     publish(store, tmp_path, {**values, "tput_per_gpu": float(values["tput_per_gpu"]) / 2})
-    compared = call("results", "compare", "results", "--format", "table", environ={"INFX_STORE": store})
+    compared = call(
+        "results", "compare", "results/results_bmk", "--format", "table", environ={"INFX_STORE": store}
+    )
     assert compared.code == 0, compared.err
     assert "+100.0%" in compared.out
     assert "throughput per GPU: 1 better; 1 without a baseline" in compared.err

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.demo.benchmarks.servers import Server, run_client, start_engine
+from tests.demo.servers import Server, run_client, start, start_engine
+from tests.rowfile.playing import OLDER, find_python
 
 LENGTHS = ("--isl", "40", "--osl", "12", "--concurrencies", "4")
 
@@ -166,3 +167,21 @@ def test_an_accuracy_run_with_failed_requests_is_not_complete(tmp_path: Path) ->
     assert done.returncode == 1
     assert read(tmp_path, "meta_env.json")["failed_eval_concs"] == [2, 4]
     assert list(tmp_path.glob("results_*")) == []
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["3.8", *(pytest.param(version, marks=pytest.mark.nightly) for version in OLDER if version != "3.8")],
+)
+def test_an_older_python_runs_all_programs(tmp_path: Path, version: str) -> None:
+    python = find_python(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version} here")
+    with (
+        start_engine("--workers", "1", python=python) as engine,
+        start("router.py", "--engine", engine.url, python=python) as router,
+    ):
+        for mode in ("throughput", "replay", "accuracy"):
+            done = run_client(router, tmp_path, mode, *LENGTHS, python=python)
+            assert done.returncode == 0, done.stderr
+    assert read(tmp_path)["failed"] == 0

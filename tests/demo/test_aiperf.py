@@ -15,8 +15,8 @@ from infx.results.collect import RowState
 from tests.calling import call
 from tests.cli.stores import publish
 from tests.conftest import ROOT
-from tests.demo.benchmarks.measuring import SINGLE, Measured, measure, read_chart, write_collection
-from tests.demo.benchmarks.servers import BENCHMARKS
+from tests.demo.measuring import SINGLE, Measured, measure, read_chart, write_collection
+from tests.demo.servers import BENCHMARKS
 from tests.matrix.rows import AGENTIC, row
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1800)]
@@ -106,7 +106,7 @@ def test_the_output_of_a_real_client_becomes_a_result(
     write_collection(collection, tmp_path / "results")
     store = {"INFX_STORE": f"sqlite:{tmp_path / 'results.db'}"}
     publish(store["INFX_STORE"], tmp_path, point.values)
-    compared = call("results", "compare", "results", environ=store)
+    compared = call("results", "compare", "results/results_bmk", environ=store)
     assert (compared.code, compared.err) == (
         0,
         "1 of 1 result has a published baseline; throughput per GPU: 1 same.\n",
