@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench fix lock nightly pictures clean
+.PHONY: demo test lint bench fix lock nightly pictures release clean
 
 demo: .venv/run
 	@$(BIN)/infx demo --html demo.html
@@ -30,6 +30,10 @@ bench: .venv/dev
 
 pictures: .venv/dev
 	@$(BIN)/python -m tests.pictures
+
+# The version is that of the tag at HEAD; docs/releases.md has the steps.
+release: .venv/run
+	@$(BIN)/python -m tests.release
 
 fix: .venv/dev
 	@$(BIN)/ruff check --fix

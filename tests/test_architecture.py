@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.sources import find_in_files, walk
 
 PACKAGE = ROOT / "infx"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
@@ -27,13 +28,14 @@ def list_modules() -> set[str]:
 
 
 RUNNER_SIDE = {"rowfile"}  # a program of its own, packed into one file
-CORE = (list_modules() & {name for layer in LAYERS[5:] for name in layer}) - {"__init__", *RUNNER_SIDE}
+CORE = (list_modules() & {name for layer in LAYERS[6:] for name in layer}) - {"__init__", *RUNNER_SIDE}
 
 
 def test_every_module_has_a_layer() -> None:
     placed = {name for layer in LAYERS for name in layer}
     assert list_modules() - placed == {"__init__", "__main__"}
-    assert {name for layer in LAYERS[1:5] for name in layer} == EDGES
+    assert list(LAYERS[1]) == ["play"]
+    assert {name for layer in LAYERS[2:6] for name in layer} == EDGES
 
 
 def test_the_ban_on_processes_and_connections_covers_the_whole_core() -> None:
@@ -71,7 +73,7 @@ def render_dotted(node: ast.expr) -> str:
 
 def find_surroundings(source: str) -> set[str]:
     uses = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in walk(source):
         if isinstance(node, ast.Attribute | ast.Name):
             name = render_dotted(node)
             uses |= {bad for bad in SURROUNDINGS if name == bad or ("." in bad and name.endswith(f".{bad}"))}
@@ -80,9 +82,8 @@ def find_surroundings(source: str) -> set[str]:
     return uses
 
 
-@pytest.mark.parametrize("path", list(find_core_files()), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_the_core_does_not_use_its_surroundings(path: Path) -> None:
-    assert find_surroundings(path.read_text()) == set()
+def test_the_core_does_not_use_its_surroundings() -> None:
+    assert find_in_files(find_core_files(), find_surroundings) == {}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ MOST_LINES = 45
 def test_every_function_fits_on_a_screen() -> None:
     long = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in walk(path.read_text()):
             if isinstance(node, ast.FunctionDef) and node.end_lineno is not None:
                 lines = node.end_lineno - node.lineno + 1
                 long += [(str(path.relative_to(PACKAGE)), node.name, lines)] if lines > MOST_LINES else []
@@ -129,7 +130,7 @@ def test_no_two_public_classes_have_the_same_name() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.is_relative_to(PACKAGE / "hub"):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in walk(path.read_text()):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 paths_by_name.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     assert {name: paths for name, paths in paths_by_name.items() if len(paths) > 1} == {}
@@ -138,7 +139,7 @@ def test_no_two_public_classes_have_the_same_name() -> None:
 def find_test_imports(source: str) -> set[str]:
     """Return the test files (`test_*`) that the source imports, each as a dotted name."""
     imported: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in walk(source):
         if isinstance(node, ast.ImportFrom):
             imported |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -146,12 +147,9 @@ def find_test_imports(source: str) -> set[str]:
     return {name for name in imported if re.search(r"(^|\.)test_\w+", name) and name.startswith("tests")}
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
-)
-def test_no_module_imports_a_test_file(path: Path) -> None:
+def test_no_module_imports_a_test_file() -> None:
     """Shared values and helpers have their own modules, so that a test file can be moved or deleted alone."""
-    assert find_test_imports(path.read_text(encoding="utf-8")) == set()
+    assert find_in_files((ROOT / "tests").rglob("*.py"), find_test_imports) == {}
 
 
 @pytest.mark.parametrize(
@@ -199,7 +197,7 @@ BUILT = {"PullRequest", "Comment", "Run", "Job", "CommitStatus", "Collaborator"}
 
 def find_built(source: str) -> set[str]:
     """Return the classes of `infx.model` that a source calls instead of `tests/builders.py`."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = walk(source)
     imported = {
         alias.name
         for node in nodes
@@ -213,16 +211,14 @@ def find_built(source: str) -> set[str]:
 def test_only_the_builders_module_builds_model_values() -> None:
     allowed = {ROOT / "tests/builders.py", ROOT / "tests/test_model.py"}
     files = [path for path in (ROOT / "tests").rglob("*.py") if path not in allowed]
-    assert {
-        str(path): built for path in files if (built := find_built(path.read_text(encoding="utf-8")))
-    } == {}
+    assert find_in_files(files, find_built) == {}
     assert find_built((ROOT / "tests/builders.py").read_text(encoding="utf-8")) == BUILT
 
 
 def find_imports(source: str, names: set[str]) -> set[str]:
     """Return the modules among `names` that a source imports outside functions, also those for types only."""
     imported = set()
-    nodes: list[ast.AST] = [ast.parse(source)]
+    nodes = [walk(source)[0]]
     while nodes:
         for node in ast.iter_child_nodes(nodes.pop()):
             if isinstance(node, ast.Import):
@@ -274,7 +270,7 @@ def test_a_circle_of_imports_is_found() -> None:
 def find_callers(source: str) -> set[str]:
     """Return the imports that let a file call the command line: click's runner, the shell's `run`, or `main`."""
     imported = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in walk(source):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -292,8 +288,8 @@ CALLERS = {
 
 def test_tests_call_the_command_line_through_one_module() -> None:
     tests = ROOT / "tests"
-    callers = {str(path.relative_to(tests)) for path in tests.rglob("*.py") if find_callers(path.read_text())}
-    assert callers == CALLERS
+    callers = find_in_files(tests.rglob("*.py"), find_callers)
+    assert {path.removeprefix("tests/") for path in callers} == CALLERS
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,6 @@ import pytest
 from tests.conftest import ROOT
 from tests.pages import PAGES, find_named, find_typed, name_missing, parse, read
 
-TRANSLATED = (
-    ("README.md", "README_zh.md"),
-    ("docs/PR_REVIEW_CHECKLIST.md", "docs/PR_REVIEW_CHECKLIST_zh.md"),
-)
-
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_line_of_a_page_is_complete(page: str) -> None:
@@ -98,11 +93,14 @@ def test_every_page_of_docs_can_be_reached_from_the_readme() -> None:
     assert set(PAGES) <= reached
 
 
-@pytest.mark.parametrize(("page", "translation"), TRANSLATED)
-def test_a_translation_has_the_same_shape(page: str, translation: str) -> None:
-    """A change of headings, items, code or links in one page must be made in the other page too."""
-    shape = re.compile(r"(?m)^(#+|```\w*|\s*- (?:\[ \] )?|\|)")
-    here, there = read(page), read(translation)
-    assert shape.findall(here) == shape.findall(there)
-    spans = [sorted(re.findall(r"`[^`\s]+`", text)) for text in (here, there)]  # names, not sentences
-    assert spans[0] == spans[1]
+def test_the_index_lists_every_page_once() -> None:
+    """Translations are linked next to their page."""
+    index = read("docs/README.md")
+    listed = re.findall(
+        r"(?m)^\| \[(\w+\.md)\]\(\1\) \| .+\. \|$|^\| \[(\w+\.md)\]\(\2\) \| .+ \(\[中文\]", index
+    )
+    names = [first or second for first, second in listed]
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert sorted(names) == sorted(name for name in pages if not name.endswith("_zh.md"))
+    assert [name for name in pages if f"]({name})" not in index] == []
+    assert names[:2] == ["shadow.md", "adopting.md"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.sources import walk
 
 PACKAGE = ROOT / "infx"
 PLACE = re.compile(r"\[([a-z_/]+\.py)\]\(\.\./infx/([a-z_/]+\.py)\): `([\w.]+)`")
@@ -37,7 +38,7 @@ def read_rows(title: str) -> list[list[str]]:
 def find_names(path: Path) -> set[str]:
     """Return every class, function, method, field and constant of a file; members also as `Class.member`."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in walk(path.read_text(encoding="utf-8")):
         if isinstance(node, ast.ClassDef):
             names |= {node.name, *(f"{node.name}.{member}" for member in map(find_name, node.body) if member)}
         elif name := find_name(node):
@@ -73,7 +74,7 @@ def test_every_class_of_the_glossary_exists_once() -> None:
         node.name
         for path in PACKAGE.rglob("*.py")
         if "hub" not in path.relative_to(PACKAGE).parts
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in walk(path.read_text(encoding="utf-8"))
         if isinstance(node, ast.ClassDef)
     )
     named = [name.partition(".")[0] for row in GLOSSARY for *_, name in PLACE.findall(row[-1])]

@@ -10,9 +10,8 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import ROOT
+from tests.sources import find_in_files, walk
 
 WORDS = re.compile(
     r"\b(told|said|stands|in vain|anew|besides?|of ours|nobody|somebody)\b",
@@ -53,26 +52,34 @@ def find_files() -> list[str]:
 FILES = find_files()
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_uses_plain_american_words(name: str) -> None:
-    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    hard_words = [
-        f"{name}:{number}: {match[0]}"
-        for number, line in enumerate(lines, start=1)
+def find_hard_words(text: str) -> list[str]:
+    """Return the lines' numbers, each with a word that a reader may not know."""
+    return [
+        f"{number}: {match[0]}"
+        for number, line in enumerate(text.splitlines(), start=1)
         for pattern in (WORDS, BRITISH)
         for match in pattern.finditer(line)
     ]
-    assert hard_words == []
+
+
+def test_every_file_uses_plain_american_words() -> None:
+    assert find_in_files(map(ROOT.joinpath, FILES), find_hard_words) == {}
+
+
+def test_hard_words_are_found() -> None:
+    assert find_hard_words("It works.\nThe neighbour\nwas told.") == ["2: neighbour", "3: told"]
 
 
 def test_the_files_of_the_project_are_found() -> None:
     assert {"README.md", "Makefile", "infx/policy/default.yaml", "docs/sweeps.md"} <= set(FILES)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if Path(name).name.startswith("test_")])
-def test_names_of_tests_fit_on_a_line(name: str) -> None:
-    tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
-    functions = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    assert [
-        function for function in functions if function.startswith("test_") and len(function) > LONGEST_NAME
-    ] == []
+def find_long_names(source: str) -> list[str]:
+    functions = [node.name for node in walk(source) if isinstance(node, ast.FunctionDef)]
+    return [name for name in functions if name.startswith("test_") and len(name) > LONGEST_NAME]
+
+
+def test_names_of_tests_fit_on_a_line() -> None:
+    files = [ROOT / name for name in FILES if Path(name).name.startswith("test_")]
+    assert find_in_files(files, find_long_names) == {}
+    assert find_long_names(f"def test_{'x' * 70}(): pass") == [f"test_{'x' * 70}"]

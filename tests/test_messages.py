@@ -8,14 +8,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.sources import find_in_files, walk
 
 PACKAGE = sorted(
-    path.relative_to(ROOT).as_posix()
+    path
     for path in (ROOT / "infx").rglob("*.py")
     # The hub speaks GitHub's words, and the row file is a program without the helpers.
     if path.name != "phrases.py" and not {"hub", "rowfile"} & set(path.parts)
@@ -30,10 +30,6 @@ TEXTS = {  # values in these files are texts, or appear only in messages for pro
 COUNTED = re.compile(rf" (?:more |new |other |accuracy |earlier )?(?:{NOUNS})s\b")
 
 
-def parse(path: str) -> ast.Module:
-    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
-
-
 def is_fixed(expression: ast.expr) -> bool:
     """Return whether an expression is a constant of the module, which is greater than 1, or a name."""
     is_constant = isinstance(expression, ast.Name) and expression.id.isupper()
@@ -42,9 +38,9 @@ def is_fixed(expression: ast.expr) -> bool:
     )
 
 
-def find_plurals(tree: ast.Module) -> Iterator[str]:
+def find_plurals(source: str) -> Iterator[str]:
     """Yield numbers in braces before a noun that is always a plural."""
-    for node in ast.walk(tree):
+    for node in walk(source):
         if not isinstance(node, ast.JoinedStr):
             continue
         for value, after in zip(node.values, node.values[1:], strict=False):
@@ -57,16 +53,16 @@ def find_plurals(tree: ast.Module) -> Iterator[str]:
                 yield f"{node.lineno}: {ast.unparse(value.value)}{after.value!r}"
 
 
-def find_cut_lists(tree: ast.Module) -> Iterator[str]:
+def find_cut_lists(source: str) -> Iterator[str]:
     """Yield slices from the start of a list that are joined without the number of the remaining items."""
-    for node in ast.walk(tree):
+    for node in walk(source):
         if not (isinstance(node, ast.Call) and node.args and joins_words(node.func)):
             continue
-        source: ast.expr = node.args[0]
-        if isinstance(source, ast.GeneratorExp | ast.ListComp):
-            source = source.generators[0].iter
-        if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Slice):
-            cut = source.slice
+        joined: ast.expr = node.args[0]
+        if isinstance(joined, ast.GeneratorExp | ast.ListComp):
+            joined = joined.generators[0].iter
+        if isinstance(joined, ast.Subscript) and isinstance(joined.slice, ast.Slice):
+            cut = joined.slice
             if cut.lower is None and cut.upper is not None and not isinstance(cut.upper, ast.UnaryOp):
                 yield f"{node.lineno}: {ast.unparse(node)}"
 
@@ -83,9 +79,9 @@ def joins_words(function: ast.expr) -> bool:
     )
 
 
-def find_reprs(tree: ast.Module) -> Iterator[str]:
+def find_reprs(source: str) -> Iterator[str]:
     """Yield `{value!r}` of values that may not be text: Python does not spell true, null and lists like YAML."""
-    for node in ast.walk(tree):
+    for node in walk(source):
         if isinstance(node, ast.FormattedValue) and node.conversion == ord("r"):
             expression = ast.unparse(node.value)
             is_text = expression.startswith("str(")
@@ -98,19 +94,19 @@ def find_reprs(tree: ast.Module) -> Iterator[str]:
                 yield f"{node.lineno}: {expression}!r"
 
 
-@pytest.mark.parametrize("path", PACKAGE)
-def test_numbers_agree_with_their_nouns(path: str) -> None:
-    assert list(find_plurals(parse(path))) == [], "use infx.phrases.count"
+def test_numbers_agree_with_their_nouns() -> None:
+    assert find_in_files(PACKAGE, lambda source: [*find_plurals(source)]) == {}, "use infx.phrases.count"
 
 
-@pytest.mark.parametrize("path", PACKAGE)
-def test_a_shortened_list_says_how_many_items_are_missing(path: str) -> None:
-    assert list(find_cut_lists(parse(path))) == [], "use infx.phrases.join_some"
+def test_a_shortened_list_says_how_many_items_are_missing() -> None:
+    assert find_in_files(PACKAGE, lambda source: [*find_cut_lists(source)]) == {}, (
+        "use infx.phrases.join_some"
+    )
 
 
-@pytest.mark.parametrize("path", [path for path in PACKAGE if path not in TEXTS])
-def test_values_are_spelled_as_in_yaml(path: str) -> None:
-    assert list(find_reprs(parse(path))) == [], "use infx.phrases.spell"
+def test_values_are_spelled_as_in_yaml() -> None:
+    paths = [path for path in PACKAGE if path.relative_to(ROOT).as_posix() not in TEXTS]
+    assert find_in_files(paths, lambda source: [*find_reprs(source)]) == {}, "use infx.phrases.spell"
 
 
 @pytest.mark.parametrize(
@@ -125,15 +121,14 @@ def test_values_are_spelled_as_in_yaml(path: str) -> None:
         ("f'it is {getattr(a, b)!r}'", find_reprs),
     ],
 )
-def test_mistakes_are_found(code: str, find: Callable[[ast.Module], Iterator[str]]) -> None:
-    assert list(find(ast.parse(code)))
+def test_mistakes_are_found(code: str, find: Callable[[str], Iterator[str]]) -> None:
+    assert list(find(code))
 
 
 def test_correct_messages_are_not_reported() -> None:
     code = "f'{count(n, \"link\")} made'; f'at most {MAX} links'; ', '.join(names); join_some(names, 4); f'{name!r}'"
-    tree = ast.parse(code)
-    assert [*find_plurals(tree), *find_cut_lists(tree), *find_reprs(tree)] == []
+    assert [*find_plurals(code), *find_cut_lists(code), *find_reprs(code)] == []
 
 
-def test_paths_are_relative_to_the_repository() -> None:
-    assert Path("infx/errors.py").as_posix() in PACKAGE
+def test_the_files_of_the_package_are_found() -> None:
+    assert ROOT / "infx/errors.py" in PACKAGE

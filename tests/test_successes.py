@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.sources import walk
 
 PACKAGE = ROOT / "infx"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -40,7 +41,7 @@ SILENT = {("infx/rowfile/again.py", "check_again")}
 def find_grants(path: Path) -> set[tuple[str, str]]:
     """Return the file and the name of each function that mentions a success."""
     grants = set()
-    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for function in walk(path.read_text(encoding="utf-8")):
         if isinstance(function, ast.FunctionDef) and function.name not in READERS:
             nodes = list(ast.walk(function))
             called = {

@@ -20,6 +20,8 @@ from infx.errors import InfxError, Problem, ProblemsError
 from infx.records import record
 from infx.rules import Edit
 
+DRIVER = "infx-changelog"  # the name of the merge driver in git's attributes and settings
+
 
 class MergeRefusedError(InfxError):
     """Raised when the sides are not two appends, so that a person or a line-based merge must decide."""

@@ -16,6 +16,7 @@ COMMANDS = {
         "infx.cli.demo:demo",
         "Play six pull requests from the first push to published results, offline.",
     ),
+    "init": ("infx.cli.init:init", "Make the files that this repository needs to use infx."),
     "config": ("infx.cli.config:config", "Check configurations before a GPU is used."),
     "matrix": ("infx.cli.matrix:matrix", "Print the rows that configurations expand to."),
     "plan": ("infx.cli.plan:plan", "Plan the sweep that new changelog entries ask for."),
@@ -47,6 +48,7 @@ COMMANDS = {
         "infx.cli.stage:stage",
         "Act on a comment that shows a finished sweep on a staging site: answer it and tell the policy's target.",
     ),
+    "policy": ("infx.cli.policy:policy", "Show the policy that applies, and where each value comes from."),
     "hub": ("infx.cli.hub:hub", "Try commands against a stand-in for GitHub."),
     "reconcile": (
         "infx.cli.reconcile:reconcile",
@@ -55,6 +57,10 @@ COMMANDS = {
     "comment": ("infx.cli.comment:comment", "Print a comment as the bot would write it."),
     "changelog": ("infx.cli.changelog:changelog", "Write, check and merge the append-only changelog."),
     "signoff": ("infx.cli.signoff:signoff", "Print the review checklist, and verify reviewers' sign-offs."),
+    "doctor": (
+        "infx.cli.doctor:doctor",
+        "List what a repository still lacks, here and on GitHub, and how to fix it.",
+    ),
     "workflows": ("infx.cli.workflows:workflows", "Check workflow and action files."),
 }
 

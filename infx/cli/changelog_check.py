@@ -19,6 +19,7 @@ from infx.cli.report import print_text, report
 from infx.errors import Problem, UsageError, sort_problems
 from infx.files import write_file
 from infx.gather.changelog import ChangelogSources
+from infx.gather.changelog_verdict import expand_entries, judge_changelog
 from infx.phrases import count
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 @format_option
 def validate(sources: ChangelogSources, *, repair: bool, as_json: bool) -> int:
     """Check what a head adds to the changelog, and repair it."""
-    verdict = _judge(sources)
-    expanded = _expand(sources, verdict)
+    verdict = judge_changelog(sources)
+    expanded = expand_entries(sources, verdict)
     on_actions = actions.is_actions(os.environ)
     repaired = _repair(sources, verdict) if repair or on_actions else None
     if on_actions:
@@ -49,29 +50,6 @@ def validate(sources: ChangelogSources, *, repair: bool, as_json: bool) -> int:
     return report([*verdict.problems, *expanded], os.environ, as_json=as_json)
 
 
-def _expand(sources: ChangelogSources, verdict: ChangelogVerdict) -> list[Problem]:
-    """Return what prevents the new entries' configurations from being planned."""
-    if not verdict.blocks:  # load nothing for a changelog without new entries
-        return []
-    from infx.cli.changelog_expand import find_unplannable
-
-    return find_unplannable(sources, verdict)
-
-
-def _judge(sources: ChangelogSources) -> ChangelogVerdict:
-    if sources.base is None and sources.head is None:
-        return ChangelogVerdict(problems=[_report_no_changelog(sources.context.path)])
-    verdict = judge(sources.base, sources.head, sources.context)
-    sides = sources.find_merge() if sources.find_merge else None
-    if sides is None or sources.head is None:
-        return verdict
-    from infx.changelog.merge import check_commit
-
-    lost = check_commit(sides, sources.head, sources.context.links)
-    problems = [replace(problem, path=sources.context.path) for problem in lost]
-    return replace(verdict, problems=sort_problems([*verdict.problems, *problems]))
-
-
 def _repair(sources: ChangelogSources, verdict: ChangelogVerdict) -> Repair | None:
     """Return the repair of the head, or None if nothing needs repair."""
     if verdict.ok or sources.head is None:
@@ -81,15 +59,6 @@ def _repair(sources: ChangelogSources, verdict: ChangelogVerdict) -> Repair | No
     if any(problem.rule == "merge-lost" for problem in verdict.problems):
         return Repair(head=None, remaining=tuple(verdict.problems))
     return fix(sources.base, sources.head, sources.context)
-
-
-def _report_no_changelog(path: str) -> Problem:
-    return Problem(
-        rule="changelog-missing",
-        message="Neither the base nor the head has a changelog.",
-        path=path,
-        hint="Create the file, or name another one in the policy (`changelog`).",
-    )
 
 
 def _apply(sources: ChangelogSources, repaired: Repair, expanded: Sequence[Problem], *, as_json: bool) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from infx.changelog.conflict import render_conflict
-from infx.changelog.merge import Merged, MergeRefusedError
+from infx.changelog.merge import DRIVER, Merged, MergeRefusedError
 from infx.changelog.merge import resolve as merge_versions
 from infx.cli.options import RepositoryName, examples, policy_part_option
 from infx.cli.report import print_problems, print_text
@@ -23,7 +23,6 @@ from infx.git import Git, GitError
 from infx.phrases import count
 from infx.policy.changelog import ChangelogPolicy
 
-DRIVER = "infx-changelog"
 _MOST_CONFLICTS = (
     127  # `git merge-file` exits with the number of conflicts up to this; a larger code is a failure
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from infx.cli.console import make_console
 from infx.cli.options import OutputPath, examples, find_infx
 from infx.cli.signals import exit_on_signals
 
@@ -39,7 +40,7 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
 
     A hub on this machine replaces GitHub; the commands are those that the workflows run. Takes less than a minute.
     """
-    console = _make_console()
+    console = make_console("infx demo")
     from infx.demo.play import play
     from infx.page.library import read_library
 
@@ -61,18 +62,8 @@ def demo(scene: str | None, step: bool, html: Path | None, keep: bool) -> None:
             _keep(story, console)
 
 
-def _make_console() -> Console:
-    try:
-        from rich.console import Console
-    except ModuleNotFoundError:
-        raise click.UsageError(
-            "infx demo needs the package rich, which the actions do not install: install infx with pip."
-        ) from None
-    return Console()
-
-
 def _play(story: Play, console: Console, scene: str | None, *, step: bool) -> None:
-    from infx.demo.tell import RowProgress, Teller
+    from infx.play.tell import RowProgress, Teller
 
     teller = Teller(console)
     story.begin(teller.tell, RowProgress(console))

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from infx.gather.local import Receive, find_name_problem, load_part, load_policy, read_policy_path
+from infx.errors import ProblemsError
+from infx.gather.local import (
+    Receive,
+    find_name_problem,
+    load_effective,
+    load_part,
+    load_policy,
+    read_policy_path,
+)
 from infx.policy import POLICY_PATH
 
 if TYPE_CHECKING:
@@ -110,6 +118,23 @@ def find_infx(place: Path | None = None) -> str:
 def policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
     """Add --policy, and pass `policy: Policy`."""
     return _add_policy_option(function, load_policy)
+
+
+def effective_policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
+    """Add --policy, and pass `policy: EffectivePolicy`."""
+    return _add_policy_option(function, load_effective)
+
+
+def tolerant_policy_option(function: Callable[..., _R]) -> Callable[..., _R]:
+    """Add --policy, and pass `policy: Policy | ProblemsError`: an invalid policy is passed as its problems."""
+
+    def load(source: str | None) -> object:
+        try:
+            return load_policy(source)
+        except ProblemsError as error:
+            return error
+
+    return _add_policy_option(function, load)
 
 
 def policy_part_option(part: type[Any]) -> Callable[[Callable[..., _R]], Callable[..., _R]]:

@@ -181,15 +181,18 @@ def _show(report: TurnReport, reconciler: Reconciler, chosen: Sequence[int], *, 
         print_text(note, os.environ, err=as_json)
     count = f"Pull requests: {len(chosen)}. Changes: {len(report.done)}. {reconciler.github.requests}."
     print_text(count, os.environ)
-    actions.write_summary(os.environ, _render_summary(report))
+    actions.write_summary(os.environ, _render_summary(report, is_dry=reconciler.dry_run))
 
 
-def _render_summary(report: TurnReport) -> str:
+def _render_summary(report: TurnReport, *, is_dry: bool) -> str:
     """Return the job's summary, with the full text of comments that could not be posted."""
     from infx.escape import code
     from infx.reconcile.actions import CreateComment, UpdateComment
 
-    parts = ["### Reconciled", *(f"- {code(str(action))}" for action in report.done)]
+    heading = "### What would change (nothing was written)" if is_dry else "### Reconciled"
+    parts = [heading, *(f"- {code(str(action))}" for action in report.done)]
+    if is_dry and not report.done:
+        parts.append("Nothing.")
     parts += [f"- {code(note)}" for note in report.notes]
     parts += [
         f"\n---\n\nThe whole {action.key} comment on pull request {action.pull}:\n\n{action.whole}"

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infx.demo.repository import CHANGELOG
-from infx.demo.stage import Answer, DemoStage, hub_dates
+from infx.demo.stage import DemoStage
 from infx.git import Git
 from infx.hub.state import Event
+from infx.play.stage import Answer
 
 
 @dataclass
@@ -131,7 +132,7 @@ class Person:
         """Return the variables that make git commit under this login at the hub's time."""
         roles, parts = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
         names = {f"GIT_{role}_{part}": self.login for role in roles for part in parts}
-        return {**names, **hub_dates(self.stage)}
+        return {**names, **self.stage.dates()}
 
     def explain(self, number: int) -> None:
         """Ask on a laptop why no sweep runs."""

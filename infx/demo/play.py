@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from infx.demo.fanout import Show
-from infx.demo.machines import Machines
+from infx.cli.inside import call, plain_git
 from infx.demo.page import render_page
-from infx.demo.stage import Clock, DemoStage, plain_git
+from infx.demo.repository import POLICY, read_data
+from infx.demo.stage import Clock, DemoStage
 from infx.demo.steps import DemoStep
 from infx.demo.story import Story
+from infx.demo.workflows import DemoMachines
 from infx.hub.hub import Hub
 from infx.page.library import read_library
 from infx.phrases import count
+from infx.play.fanout import Show
+from infx.policy.load import parse_policy
 from infx.records import record
 
 
@@ -40,8 +43,9 @@ class Play:
 
     def begin(self, tell: Callable[[DemoStep], None], show: Show) -> None:
         """Create everything that the first scene needs."""
-        self.stage = DemoStage(self.hub, self.clock, self.folder, tell)
-        self.story = Story(self.stage, Machines(self.stage, show))
+        self.stage = DemoStage(hub=self.hub, clock=self.clock, folder=self.folder, call=call, tell=tell)
+        policy = parse_policy(read_data("policy.yaml").encode(), POLICY)
+        self.story = Story(self.stage, DemoMachines(self.stage, show, policy))
         self.story.set_the_stage()
 
     def scenes(self, only: str | None = None) -> dict[str, Scene]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from infx.demo.machines import Machines, StepDisplay, describe_all
 from infx.demo.repository import POLICY
-from infx.demo.stage import DemoStage, hub_dates
+from infx.demo.stage import DemoStage
 from infx.demo.steps import PublishedMerge
+from infx.demo.workflows import DemoMachines
+from infx.play.machines import StepDisplay, describe_all
 from infx.publish.handover import hash_handover, parse_handover
 
 
@@ -16,7 +17,7 @@ class PublishWorkflow:
     """The workflow `publish`, which every merge starts."""
 
     stage: DemoStage
-    machines: Machines
+    machines: DemoMachines
 
     def publish(self, number: int) -> None:
         """Publish for the newest push to main: a job validates the results, and another job stores them."""
@@ -44,5 +45,5 @@ class PublishWorkflow:
             inputs={"policy": POLICY, "directory": self.machines.clone(), **inputs},
             workspace=self.stage.folder / f"publish-{number}",
             pull=number,
-            environ={**hub_dates(self.stage), **event},
+            environ={**self.stage.dates(), **event},
         )

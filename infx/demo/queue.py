@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from infx.demo import chapters
-from infx.demo.machines import Machines
 from infx.demo.people import Person
 from infx.demo.publication import PublishWorkflow
 from infx.demo.repository import CHANGELOG, render_entry
 from infx.demo.reviews import Reviews
 from infx.demo.stage import APP, DemoStage
+from infx.demo.workflows import DemoMachines
 from infx.hub.rules import ACTIONS_APP, QueueRule
 from infx.hub.state import Event
 
@@ -31,7 +31,7 @@ class QueueScene:
     """Three authors, a maintainer, and the queue of main."""
 
     stage: DemoStage
-    machines: Machines
+    machines: DemoMachines
     reviews: Reviews
     publication: PublishWorkflow
     mia: Person

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from infx import yaml12
+from infx.adoption.workflows import read_own
 from infx.hub.seed import WORKFLOW_FILES
 
 DATA = Path(__file__).with_name("data")
@@ -41,7 +42,7 @@ def make_base_files() -> dict[str, str]:
     return {
         **{f"configs/{name}": read_data(name) for name in configs},
         **{f"configs/golden-al/{name}": read_data(name) for name in golden},
-        **{f"docs/{name}": read_data(name) for name in checklists},
+        **{f"docs/{name}": read_own(name) for name in checklists},
         MASTER: master.replace(read_config_text(ARMS), _render_tp4_only()),
         CHANGELOG: remove_entries(read_data("perf-changelog.yaml"), OFFLOAD, DISAGG, last_of=ARMS),
         POLICY: read_data("policy.yaml"),

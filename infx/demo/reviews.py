@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from infx.demo.machines import Machines
 from infx.demo.people import Person
 from infx.demo.stage import DemoStage
+from infx.demo.workflows import DemoMachines
 from infx.hub.state import Event
 
 RECIPES_PULL = 2871  # merged before the first scene
@@ -18,7 +18,7 @@ class Reviews:
     """The reviews that people give on the stage."""
 
     stage: DemoStage
-    machines: Machines
+    machines: DemoMachines
 
     def ask_for_reuse(self, who: Person, number: int, *, why: str) -> None:
         """Ask by comment that the merge reuse the results of the newest run."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from html import escape
 
 from infx.bench.words import describe_layout
-from infx.demo.steps import RowOutcome, SweepRecord
+from infx.demo.steps import SweepRecord
+from infx.play.steps import RowOutcome
 from infx.results.points import CollectedPoint
 
 _MARKS = "●■▲◆▼★"  # not every reader can tell the colors apart

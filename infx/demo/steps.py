@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from infx.bench.jobs import RowJob
 from infx.demo.chapters import Theme
+from infx.play.steps import PlayStep, RowOutcome
 from infx.publish.handover import ValidatedRow
 from infx.records import record
 from infx.results.points import CollectedPoint
@@ -30,19 +30,10 @@ class StatusVersion:
 
 
 @record
-class DemoStep:
-    """An event of the story: a person's action, or a command."""
+class DemoStep(PlayStep):
+    """A step of the story, with what it changed on the hub."""
 
     scene: str
-    who: str
-    words: str
-    pull: int | None = None  # the pull request that the step belongs to
-    command: str | None = None
-    code: int = 0
-    seconds: float = 0.0  # real time
-    reads: int = 0
-    writes: int = 0
-    shown: tuple[str, ...] = ()  # lines of the output that a reader should see
     at: str = ""  # the hub's time
     comments: tuple[CommentVersion, ...] = ()
     statuses: tuple[StatusVersion, ...] = ()
@@ -56,17 +47,6 @@ class Chapter:
     pull: int
     step: int
     theme: Theme
-
-
-@record
-class RowOutcome:
-    """The end of a row's job."""
-
-    job: RowJob
-    conclusion: str  # success, failure or cancelled
-    runner: str = ""
-    seconds: float = 0.0  # 0: never started
-    words: str = ""
 
 
 @record

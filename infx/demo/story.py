@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from infx.demo import chapters
-from infx.demo.machines import Machines
 from infx.demo.people import Person
 from infx.demo.publication import PublishWorkflow
 from infx.demo.queue import QueueScene
@@ -29,6 +28,7 @@ from infx.demo.repository import (
 )
 from infx.demo.reviews import RECIPES_PULL, Reviews
 from infx.demo.stage import DemoStage
+from infx.demo.workflows import DemoMachines
 from infx.hub.state import Event
 
 OFFLOAD_PULL, ARMS_PULL, DISAGG_PULL = 2996, 3028, 3405
@@ -45,7 +45,7 @@ class Story:
     """The people of the demo, and the scenes that they play."""
 
     stage: DemoStage
-    machines: Machines
+    machines: DemoMachines
 
     def __post_init__(self) -> None:
         self.cody, self.noor = Person(self.stage, "cody"), Person(self.stage, "noor")

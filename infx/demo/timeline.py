@@ -12,7 +12,7 @@ from infx.demo.comments import CommentDisplay, make_anchor
 from infx.demo.rows import render_sweep
 from infx.demo.stage import DemoStage
 from infx.demo.steps import Chapter, CommentVersion, DemoStep, StatusVersion
-from infx.demo.tell import TABLE, describe_cost
+from infx.play.tell import TABLE, describe_cost
 
 _SET = re.compile(
     r"set ([\w/-]+) on [0-9a-f]{12} to \w+: "

@@ -27,13 +27,13 @@ class BaseFiles:
         """Return the paths that exist on the base branch; without a clone, request each file once."""
         tip = branches.base_sha if branches else ""
         if tip not in self._known:
+            contents = self._read(branches)
             self._known[tip] = frozenset(
-                path for path in self.paths if self._read(path, branches) is not None
+                path for path, data in zip(self.paths, contents, strict=True) if data is not None
             )
         return self._known[tip]
 
-    def _read(self, path: str, branches: BranchReader | None) -> bytes | None:
+    def _read(self, branches: BranchReader | None) -> list[bytes | None]:
         if branches is None:
-            return self.reader.read_file(path, self.policy.base_branch)
-        (data,) = branches.clone.read_many([(branches.base_sha, path)])
-        return data
+            return [self.reader.read_file(path, self.policy.base_branch) for path in self.paths]
+        return branches.clone.read_many([(branches.base_sha, path) for path in self.paths])

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from infx import actions
 from infx.errors import UsageError
 from infx.files import NoSuchSourceError, read_file
-from infx.policy import POLICY_PATH
+from infx.policy import POLICY_PATH, REPOSITORY_NAME
 from infx.records import record
 
 if TYPE_CHECKING:
     from infx.policy.model import Policy
+    from infx.policy.show import EffectivePolicy
 
 _T = TypeVar("_T")
 
 # A name like `<commit>:<path>` is never a file, because a pull request could add a file with such a name.
 _AT_COMMIT = r"([0-9A-Za-z_][^:]*):(.+)"
-_NAME = r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+"
 _REMOTE = r"(?:\w+://[^/]+/|[^/:]+:)(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?"
 
 
@@ -57,6 +57,14 @@ def load_part(source: str | None, part: type[_T]) -> _T:
 
     file = _read_policy_file(source)
     return default_part(part) if file is None else parse_part(*file, part)
+
+
+def load_effective(source: str | None) -> EffectivePolicy:
+    """Return the values of the policy with their origins, like `load_policy`."""
+    from infx.policy.show import default_effective, parse_effective
+
+    file = _read_policy_file(source)
+    return default_effective() if file is None else parse_effective(*file)
 
 
 def _read_policy_file(source: str | None) -> tuple[bytes, str] | None:
@@ -139,7 +147,7 @@ def find_name_problem(text: str) -> str | None:
     """Return why a text is not `owner/name`, or None if it is."""
     return (
         None
-        if re.fullmatch(_NAME, text)
+        if re.fullmatch(REPOSITORY_NAME, text)
         else f"{text!r} is not the name of a repository; expected owner/name."
     )
 
@@ -147,4 +155,4 @@ def find_name_problem(text: str) -> str | None:
 def parse_remote(url: str) -> str | None:
     """Return `owner/name` from a remote's URL, or None for a folder."""
     match = re.fullmatch(_REMOTE, url)
-    return match["name"] if match and re.fullmatch(_NAME, match["name"]) else None
+    return match["name"] if match and re.fullmatch(REPOSITORY_NAME, match["name"]) else None

@@ -72,3 +72,18 @@ class EventSource(World):
         self.state.events.append(event)
         for listener in self.listeners:
             listener(event)
+
+    def find_events(self, number: int) -> list[Event]:
+        """Return the events of a pull request and of the comments on it, oldest first."""
+        return [event for event in self.state.events if _find_pull(event) == number]
+
+
+def _find_pull(event: Event) -> int | None:
+    """Return the number of the pull request of an event."""
+    match event.name:
+        case "pull_request":
+            return int(event.payload["number"])
+        case "issue_comment":
+            return int(event.payload["issue"]["number"])
+        case _:
+            return None

@@ -94,6 +94,13 @@ class RunActions(ConversationActions):
         self.finish_run(run_id, "cancelled")
 
     @locked
+    def cancel_others(self, run_id: int, number: int) -> None:
+        """Cancel the other runs of a pull request, as GitHub does when a run enters their concurrency group."""
+        for run in list(self.state.runs.values()):
+            if number in run.pulls and run.id != run_id and run.status != "completed":
+                self.cancel_run(run.id)
+
+    @locked
     def rerun(self, run_id: int, *, by: str = "mia") -> Run:
         """Start a new attempt of a finished run."""
         run = self.state.runs[run_id]

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from infx.hub.exchange import Answer, Incoming
 from infx.hub.handling import Responder, handle
+from infx.hub.playing import PREFIX, respond_to_play
 from infx.hub.service import Service
 
 
@@ -60,7 +61,10 @@ class _Handler(BaseHTTPRequestHandler):
             raw=self.rfile.read(int(self.headers.get("Content-Length") or 0)),
             headers={name.lower(): value for name, value in self.headers.items()},
         )
-        answer = handle(self.server.hub, incoming, self.server.respond)
+        if parts.path.startswith(PREFIX):
+            answer: Answer | None = respond_to_play(self.server.hub, incoming)
+        else:
+            answer = handle(self.server.hub, incoming, self.server.respond)
         if answer is None:
             self.close_connection = True
         else:

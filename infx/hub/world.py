@@ -50,6 +50,11 @@ class World:
         self.account(WORKFLOW_LOGIN, type=UserType.BOT)
         self.account(repository.split("/", maxsplit=1)[0], type=UserType.ORGANIZATION)
 
+    @property
+    def git_path(self) -> Path:
+        """The bare git repository."""
+        return self.git.path
+
     def now(self) -> str:
         return self.clock().astimezone(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
 
@@ -86,6 +91,11 @@ class World:
         """Return the base branch's SHA that a pull request is compared with: after the merge the old one."""
         tip = self.git.resolve(f"refs/heads/{pull.base_ref}")
         return pull.base_sha if pull.merged_at or tip is None else tip
+
+    def find_commits(self, number: int) -> tuple[str, str]:
+        """Return the SHAs of a pull request's head and of the base that it is compared with."""
+        pull = self.state.pulls[number]
+        return pull.head_sha, self.find_base(pull)
 
     def association(self, login: str | None) -> str:
         account = self.state.accounts.get((login or "").lower())

@@ -15,7 +15,7 @@ from infx.policy.model import Policy
 
 ROW_FILE, SUPERVISE, ROWS = "row.py", "supervise.py", "rows.env"
 _PACKAGE = "rowfile"
-_OWN = "supervise"  # the beginning of the names of modules that the row file does not have
+_QUOTES = "'" * 3
 # Modules that a row's start imports. The others are packed into the file's last line, a comment, which Python skips
 # several times faster than it reads a literal.
 _STARTING = ("__init__", "again", "command", "errors", "main", "plan", "record", "results", "runner")
@@ -27,7 +27,7 @@ _SUPERVISING = (
     "launch_text",
     "record",
     "runner",
-)  # and its own
+)  # and its own modules
 # An archive or a folder would start more slowly: Python imports `runpy` and `zipimport` for them.
 _LOADER = """\
 # Run one row of a plan: python3 -I -S row.py --help
@@ -111,7 +111,7 @@ def pack_row_file() -> str:
     import zlib
     from base64 import b64encode
 
-    sources = {name: source for name, source in _read_sources().items() if not name.startswith(_OWN)}
+    sources = {name: source for name, source in _read_sources().items() if not _is_supervising(name)}
     modules = {_name_module(name): source for name, source in sources.items() if name in _STARTING}
     others = {_name_module(name): source for name, source in sources.items() if name not in _STARTING}
     packed = b64encode(zlib.compress(json.dumps(others).encode(), 9)).decode()
@@ -121,9 +121,15 @@ def pack_row_file() -> str:
 def pack_supervise() -> str:
     """Return the program that supervises processes, which people read in images; equal texts for equal sources."""
     sources = _read_sources()
-    modules = [name for name in sources if name in _SUPERVISING or name.startswith(_OWN)]
-    parts = [f"MODULES[{_name_module(name)!r}] = r'''{_check_quotes(sources[name])}'''\n" for name in modules]
+    modules = [name for name in sources if name in _SUPERVISING or _is_supervising(name)]
+    parts = [_render_module(name, sources[name]) for name in modules]
     return _SUPERVISE_LOADER.replace("{modules}", "\n".join(parts))
+
+
+def _render_module(name: str, source: str) -> str:
+    if _QUOTES in source:
+        raise ValueError(f"infx/rowfile/{name}.py has three single quotes, which would end its text.")
+    return f'MODULES["{_name_module(name)}"] = r{_QUOTES}{source}{_QUOTES}\n'
 
 
 def _read_sources() -> dict[str, str]:
@@ -134,10 +140,9 @@ def _read_sources() -> dict[str, str]:
     }
 
 
-def _check_quotes(source: str) -> str:
-    if "'''" in source:
-        raise ValueError("A module of supervise.py has three single quotes, which would end its text.")
-    return source
+def _is_supervising(name: str) -> bool:
+    """Return whether a module belongs to supervise.py alone."""
+    return name == "supervise" or name.startswith("supervise_")
 
 
 def _name_module(name: str) -> str:

@@ -39,7 +39,7 @@ def parse_part(data: bytes, path: str, part: type[_T]) -> _T:
 
     Raises ProblemsError with all problems that the schema finds in the file.
     """
-    return _build(part, _merge(_default_values(), _load(data, path).value))
+    return _build(part, merge_values(_default_values(), _load(data, path).value))
 
 
 def parse_policy(data: bytes, path: str) -> Policy:
@@ -47,7 +47,22 @@ def parse_policy(data: bytes, path: str) -> Policy:
     from infx.policy.model import Policy
 
     document = _load(data, path)
-    policy = _build(Policy, _merge(_default_values(), document.value))
+    return _check(_build(Policy, merge_values(_default_values(), document.value)), document)
+
+
+def load_policy_file(data: bytes, path: str) -> yaml12.Document:
+    """Return the values of a policy file. Raises ProblemsError with all problems of the file."""
+    document = _load(data, path)
+    parse_policy(data, path)
+    return document
+
+
+def load_default(path: str) -> yaml12.Document:
+    """Return the values of the packaged default. path: its name in the document."""
+    return yaml12.load(Path(__file__).with_name("default.yaml").read_bytes(), path)
+
+
+def _check(policy: Policy, document: yaml12.Document) -> Policy:
     checks = (_check_labels, _check_expressions)
     if problems := [problem for check in checks for problem in check(policy, document)]:
         raise ProblemsError(problems)
@@ -64,17 +79,19 @@ def _load(data: bytes, path: str) -> yaml12.Document:
 
 
 def _default_values() -> dict[str, Any]:
-    data = Path(__file__).with_name("default.yaml").read_bytes()
-    values: dict[str, Any] = yaml12.load(data, "default.yaml").value
+    values: dict[str, Any] = load_default("default.yaml").value
     return values
 
 
-def _merge(default: Mapping[str, Any], own: Mapping[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
+def merge_values(
+    default: Mapping[str, Any], own: Mapping[str, Any], at: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return the values that apply: mappings are merged, except `labels` and eval profiles; all else is replaced."""
     merged = dict(default)
     for key, value in own.items():
         default_value, path = merged.get(key), (*at, key)
         if isinstance(value, dict) and isinstance(default_value, dict) and not _is_replaced(path):
-            merged[key] = _merge(default_value, value, path)
+            merged[key] = merge_values(default_value, value, path)
         else:
             merged[key] = value
     return merged

@@ -8,7 +8,7 @@ import time
 
 from .command import inherit_environment
 from .errors import RowError
-from .failure import INFRASTRUCTURE, Failure
+from .failure import BENCHMARK, INFRASTRUCTURE, Failure
 from .launch import Observer
 from .launch_command import run_launch
 from .launch_machine import find_runner
@@ -18,8 +18,10 @@ from .plan import RowTask
 from .record import JobRecord
 from .results import find_missing, find_results
 from .runner import ROW_FILE
+from .supervised import take_over
 
 PROCESS_SECONDS = 600.0
+_EXPLAINED = ("exit-code", "signal")  # kinds of failures that the benchmark's own record may explain
 
 
 class _Recorder(Observer):
@@ -66,6 +68,8 @@ def _run(row: RowTask, form: LaunchForm, runner: str, folder: str, record: JobRe
     failure, problems = run_launch(form, runner, folder, row.environment, row.minutes, _Recorder(record))
     Cancellation().listen()  # a signal does not end the gathering of what the launch left
     record.add_leftovers(problems)
+    if failure is None or (failure.cause == BENCHMARK and failure.kind in _EXPLAINED):
+        take_over(record, folder, started_at, failure.code if failure else 0)
     if failure is not None:
         return failure.code, started_at
     later = find_results(folder, [*outputs, *row.gathered])

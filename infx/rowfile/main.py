@@ -8,7 +8,7 @@ import sys
 from .command import TIMED_OUT, run_command
 from .errors import RowError
 from .plan import LAUNCHES, RowTask, read_row
-from .record import JobRecord
+from .record import SUPERVISED, JobRecord
 from .results import find_missing, find_results, gather_results
 from .runner import print_error, print_line, write_output
 
@@ -135,7 +135,16 @@ def _run_benchmark(row: RowTask, plan: str, folder: str, record: JobRecord) -> t
     code, started_at = run_command(row.command, folder, row.environment, row.minutes)
     if code:
         record.fail(*_describe_end(code, row), code, retriable=code > 128)
+    _take_over(record, folder, started_at, code)
     return code, started_at
+
+
+def _take_over(record: JobRecord, folder: str, started_at: float, code: int) -> None:
+    """Add what the supervision of the benchmark has recorded, if it was supervised."""
+    if os.path.exists(os.path.join(folder, SUPERVISED)):
+        from .supervised import take_over  # costs more than a row's start
+
+        take_over(record, folder, started_at, code)
 
 
 def _describe_end(code: int, row: RowTask) -> tuple[str, str]:

@@ -8,6 +8,7 @@ import time
 from .runner import print_line
 
 RECORD = "job_event.json"
+SUPERVISED = "supervise.json"  # the record of supervised processes
 SCHEMA = 1
 MAX_EVIDENCE, MAX_TEXT = 20, 500  # lines, and characters of a line
 MAX_FILES = 200
@@ -36,6 +37,7 @@ class JobRecord:
         self._stages: list[dict[str, object]] = []
         self._files: list[str] = []
         self._leftovers: list[str] = []
+        self._supervised: list[dict[str, object]] = []
 
     def begin(self, stage: str) -> None:
         """Begin a stage; the one before ends."""
@@ -67,6 +69,15 @@ class JobRecord:
                 evidence=evidence,
                 cause=cause,
             )
+
+    def explain(self, error: dict[str, object]) -> None:
+        """Replace the recorded error by a better description of the same one."""
+        if self.error is not None:
+            self.error = error
+
+    def add_supervised(self, seconds: list[tuple[str, float]]) -> None:
+        """Record how long parts of the benchmark took."""
+        self._supervised += [{"name": name, "seconds": value} for name, value in seconds]
 
     def add_leftovers(self, sentences: list[str]) -> None:
         """Record what could not be cleaned up; it fails nothing."""
@@ -102,6 +113,7 @@ class JobRecord:
             "outcome": "success" if self.error is None else "failure",
             "error": self.error,
             "left": self._leftovers,
+            **({"supervised": self._supervised} if self._supervised else {}),
             "files": [
                 {"name": name, "bytes": os.path.getsize(os.path.join(folder, name))}
                 for name in self._files[:MAX_FILES]

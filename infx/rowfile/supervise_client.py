@@ -18,7 +18,7 @@ from .supervise_spec import CLIENT
 from .supervise_table import Families
 
 
-class Client:
+class SupervisedClient:
     """The command that measures."""
 
     def __init__(self, events: Events, families: Families, evidence: Evidence) -> None:

@@ -7,6 +7,7 @@ from typing import Mapping
 from . import supervise_codes as codes
 from .failure import BENCHMARK, Failure
 from .launch_text import Hiding
+from .record import MAX_TEXT
 from .runner import print_line
 from .supervise_process import SupervisedProcess
 
@@ -24,7 +25,8 @@ class Evidence:
         """Return the last lines without secrets."""
         hiding = Hiding(self._hidden)
         text = hiding.take("\n".join(lines[-MAX_LINES:]).encode(errors="replace")) + hiding.end()
-        return text.decode(errors="replace").split("\n") if text else []
+        shown = text.decode(errors="replace").replace("\0", "").split("\n")
+        return [line[:MAX_TEXT] for line in shown if line]
 
     def blame(self, process: SupervisedProcess, code: int, kind: str, message: str) -> Failure:
         """Return a failure of a process, and print the end of its log."""

@@ -9,7 +9,7 @@ import time
 from typing import NamedTuple
 
 from .supervise_spec import ProcessSpec
-from .supervise_table import ProcessEntry, describe_pid, find_holders, find_listeners
+from .supervise_table import Listener, ProcessEntry, describe_pid, find_holders, find_listeners
 
 ANSWER_SECONDS = 10.0  # for an answer of the health path
 MAX_ANSWER = 4096  # bytes until the end of the first line
@@ -39,27 +39,27 @@ def judge_readiness(
     """
     if not families.get(process.name):
         return Readiness("it has ended")
-    owned = _judge_owner(process, port, families)
-    if owned.reason:
-        return owned
-    if process.path:
-        hosts = [host for listener in find_listeners(port) for host in listener.hosts]
+    try:
+        listeners = find_listeners(port)
+        owned = _judge_owner(process, port, families, listeners)
+        if owned.reason or not process.path:
+            return owned
+        hosts = [host for listener in listeners for host in listener.hosts]
         reason = ask_health(hosts, port, process.path, min(seconds, ANSWER_SECONDS), wake)
         if reason:
             return Readiness(reason)
-        return _judge_owner(
-            process, port, families
-        )  # the socket that has answered is still the process's own
-    return owned
-
-
-def _judge_owner(process: ProcessSpec, port: int, families: dict[str, list[ProcessEntry]]) -> Readiness:
-    """Return whether all sockets that listen on a port belong to the family of a process."""
-    where = "port " + str(port) + " (" + process.ready_port + ")"
-    try:
-        inodes = {listener.inode for listener in find_listeners(port)}
+        # The socket that has answered must still be the process's own.
+        return _judge_owner(process, port, families, find_listeners(port))
     except OSError as error:
         return Readiness("/proc does not show the sockets of this machine: " + str(error.strerror))
+
+
+def _judge_owner(
+    process: ProcessSpec, port: int, families: dict[str, list[ProcessEntry]], listeners: list[Listener]
+) -> Readiness:
+    """Return whether all sockets that listen on a port belong to the family of a process."""
+    where = "port " + str(port) + " (" + process.ready_port + ")"
+    inodes = {listener.inode for listener in listeners}
     if not inodes:
         return Readiness("nothing listens on " + where)
     own = [entry.pid for entry in families.get(process.name, [])]

@@ -8,11 +8,10 @@ import time
 from typing import Any
 
 from .failure import Failure
-from .record import MAX_EVIDENCE, MAX_TEXT, describe_error
+from .record import MAX_EVIDENCE, MAX_TEXT, SUPERVISED, describe_error
 from .runner import print_line
 from .supervise_process import SupervisedProcess
 
-RECORD = "supervise.json"
 SCHEMA = 1
 
 
@@ -76,7 +75,7 @@ class SuperviseRecord:
             "ports": ports,
             "left": self._leftovers[:MAX_EVIDENCE],
         }
-        path = os.path.join(self._folder, RECORD)
+        path = os.path.join(self._folder, SUPERVISED)
         try:
             with open(path + ".new", "w", encoding="ascii") as file:
                 file.write(json.dumps(values, indent=2) + "\n")

@@ -7,18 +7,20 @@ import traceback
 
 from . import supervise_codes as codes
 from .failure import INFRASTRUCTURE, Failure
+from .record import SUPERVISED
 from .runner import print_line
-from .supervise_client import Client
+from .supervise_client import SupervisedClient
 from .supervise_events import Events, SuperviseError
 from .supervise_evidence import Evidence
 from .supervise_memory import GpuMemory
-from .supervise_process import SupervisedProcess, Variables, adopt_orphans
-from .supervise_record import RECORD, SuperviseRecord
+from .supervise_process import SupervisedProcess, adopt_orphans
+from .supervise_record import SuperviseRecord
 from .supervise_spec import CLIENT, SuperviseSpec
 from .supervise_start import Starter
 from .supervise_stop import Stopper
 from .supervise_table import Families
 from .supervise_text import fill_variables
+from .supervise_variables import ProcessVariables
 
 
 class Supervisor:
@@ -67,7 +69,7 @@ class Supervisor:
     def _prepare(self) -> Families:
         """Make sure that the machine has what is needed. Raises OSError."""
         os.makedirs(self._folder, exist_ok=True)
-        record = os.path.join(self._folder, RECORD)
+        record = os.path.join(self._folder, SUPERVISED)
         with open(record, "wb"):  # a record of an earlier run would be taken for this one's
             pass
         os.remove(record)
@@ -77,7 +79,7 @@ class Supervisor:
     def _run_stages(self, families: Families, evidence: Evidence) -> dict[str, int]:
         """Run the client between the start and the end of the processes. Return the ports."""
         memory = GpuMemory(self._environment, self._spec.limits["gpu-memory"], self._events)
-        variables = Variables(self._spec, self._environment, self._run)
+        variables = ProcessVariables(self._spec, self._environment, self._run)
         starter = Starter(self._processes, variables, families, self._events, evidence)
         try:
             self._record.begin("gpu-memory")
@@ -88,7 +90,7 @@ class Supervisor:
             values = variables.list_values(starter.ports.numbers)
             command = [fill_variables(text, values) for text in self._command]
             environment = variables.list_client_environment(starter.ports.numbers)
-            Client(self._events, families, evidence).run(
+            SupervisedClient(self._events, families, evidence).run(
                 command, environment, self._spec.limits, self._processes
             )
         except SuperviseError as error:

@@ -10,10 +10,11 @@ from .runner import print_line
 from .supervise_events import Events, SuperviseError
 from .supervise_evidence import Evidence, describe_end, give_up
 from .supervise_ports import PortError, PortHolder
-from .supervise_process import SupervisedProcess, Variables
+from .supervise_process import SupervisedProcess
 from .supervise_ready import Readiness, judge_readiness
 from .supervise_stop import Stopper
 from .supervise_table import Families
+from .supervise_variables import ProcessVariables
 
 _COST = 10  # a look at a process is followed by a pause of at least this many times the look's duration
 
@@ -24,7 +25,7 @@ class Starter:
     def __init__(
         self,
         processes: list[SupervisedProcess],
-        variables: Variables,
+        variables: ProcessVariables,
         families: Families,
         events: Events,
         evidence: Evidence,

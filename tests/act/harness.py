@@ -97,19 +97,28 @@ class Outcome:
 class Act:
     """A runner of workflows on a hub; act and the steps write into a temporary folder."""
 
-    def __init__(self, hub: Hub, folder: Path) -> None:
+    def __init__(self, hub: Hub, folder: Path, repository: Path = ROOT, pin: str | None = None) -> None:
+        """Make a copy of the workflows.
+
+        Args:
+            repository: the folder with the workflows and the runners.
+            pin: `owner/name@<sha>`, if the workflows use infx's actions from this repository. Then they get the whole
+                measured code, and not only the SHA of its commit.
+        """
         self.hub = hub
         self.folder = folder
         self.project = folder / "project"
-        shutil.copytree(ROOT / ".github", self.project / ".github")
+        self.repository, self.pin = repository, pin
+        shutil.copytree(repository / ".github", self.project / ".github")
         _git(self.project, "init", "--quiet", "--initial-branch=main")
         _git(self.project, "add", "--all")
         _git(self.project, "commit", "--quiet", "--message", "workflows")
-        self.toolkit = self._make_toolkit(folder / "toolkit")
+        self.toolkit = folder / "toolkit"  # a checkout of the base branch
+        _git(folder, "clone", "--quiet", str(hub.git.path), str(self.toolkit))
+        self.actions = self._make_actions(folder / "infx" if pin else self.toolkit)
 
-    def _make_toolkit(self, path: Path) -> Path:
-        """Return a checkout of the base branch, whose install.sh adds the environment of this test to the PATH."""
-        _git(self.folder, "clone", "--quiet", str(self.hub.git.path), str(path))
+    def _make_actions(self, path: Path) -> Path:
+        """Return a folder with infx's actions, whose install.sh adds the environment of this test to the PATH."""
         shutil.copytree(ROOT / ".github", path / ".github", dirs_exist_ok=True)
         script = path / ".github/actions/install.sh"
         bin_ = Path(sys.executable).parent
@@ -285,11 +294,15 @@ class Act:
             "TOKENS": str(self.tokens),
             "APP_TOKEN": self.hub.app_token("bench-bot[bot]", contents="write"),
         }
-        labels = ["ubuntu-24.04", *_read_runner_labels()]
+        labels = ["ubuntu-24.04", *_read_runner_labels(self.repository)]
+        pins = _find_pins()
+        if self.pin:
+            variables |= {"WHOLE": "1", "RUNNER_NAME": "h200-a_0"}
+            pins.append(f"{self.pin}={self.actions}")
         options = [event, "--json", "-e", str(event_file), "-W", f".github/workflows/{workflow}"]
         options += [part for label in labels for part in ("-P", f"{label}=-self-hosted")]
         options += [part for name, value in variables.items() for part in ("--env", f"{name}={value}")]
-        options += [part for pin in _find_pins() for part in ("--local-repository", pin)]
+        options += [part for pin in pins for part in ("--local-repository", pin)]
         options += ["-s", f"GITHUB_TOKEN={_SECRET}", "-a", "cody", "--no-cache-server"]
         options += ["--no-skip-checkout"]  # use the stand-in, not a copy of the project's folder
         options += ["--action-cache-path", str(self.folder / "act"), "--concurrent-jobs", "3"]
@@ -311,8 +324,8 @@ def _find_pins() -> list[str]:
     return [f"{name}@{sha}={STAND_IN / _STAND_INS[name]}" for name, sha in sorted(used) if name in _STAND_INS]
 
 
-def _read_runner_labels() -> list[str]:
-    inventory = yaml.safe_load((ROOT / "configs/runners.yaml").read_text())
+def _read_runner_labels(repository: Path) -> list[str]:
+    inventory = yaml.safe_load((repository / "configs/runners.yaml").read_text())
     return sorted(inventory["labels"])
 
 

@@ -86,6 +86,7 @@ def test_hostile_texts_are_not_executed(hub: Hub, tmp_path: Path) -> None:
         "canary.jsonl",
         "rows.env",
         "row.py",
+        "supervise.py",
         "eval-thresholds.json",
     }
     assert set(outcome.read_artifact("sweep-plan")) == file_names

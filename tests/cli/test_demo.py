@@ -137,7 +137,7 @@ def test_an_interrupt_ends_the_demo_at_any_point(acts: list[str], monkeypatch: p
 
     def scene(story: Story) -> None:
         """Interrupt the demo."""
-        monkeypatch.setattr("infx.cli.config.find_root", lambda *_: interrupt())
+        monkeypatch.setattr("infx.gather.config_files.find_root", lambda *_: interrupt())
         story.stage.command("cody", "waits", "config", "check", at=story.stage.folder)
 
     monkeypatch.setattr(Story, "scene_a", scene)

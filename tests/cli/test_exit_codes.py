@@ -38,6 +38,7 @@ RIGHT = {
     "--config-key": "*",
     "--description": "Words.",
     "before": "plan.json",
+    "number": "7",
     "after": "plan.json",
 }
 # Further arguments that a command needs before it reads a parameter.
@@ -68,6 +69,8 @@ WRONG = {
     "--after-push": ("nope", 2),
     "--config-key": ("nope", 2),
     "--exp-name": ("nope", 2),
+    "--url": ("nope", 2),
+    "--branch": ("nope", 2),  # needs --from
     "--base-ref": ("nope", 3),  # an unknown revision
     "--head-ref": ("nope", 3),
     "--sum": ("nope", 2),
@@ -103,6 +106,9 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(repository.path)
         assert call("shards", "--plan", "plan.json", "--out", "sweep-plan").code == 0
+    # Every test copies the folder: a pack is one file, and no command reads hooks.
+    repository.git.run("gc", "--quiet")
+    shutil.rmtree(repository.path / ".git/hooks")
     return repository.path
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,8 +19,10 @@ import requests
 from infx.github.api import connect
 from infx.hub import Hub
 from infx.hub.seed import seed
+from tests.adopter import HOSTILE, make_adopter
 from tests.calling import call
 from tests.conftest import ROOT
+from tests.repository import Repository
 
 PAGE = (ROOT / "docs/hub.md").read_text(encoding="utf-8")
 
@@ -72,6 +75,32 @@ def test_the_printed_command_lines_work(
     assert explained.code == 0
     assert "conflict" in explained.out
     assert "requests (reads" in explained.err
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Repository:
+    """Return the user's repository, next to which the hub is served."""
+    return make_adopter(tmp_path / "own")
+
+
+@pytest.mark.parametrize(
+    "served", [("--from", "own", "--branch", HOSTILE)], ids=["hostile branch"], indirect=True
+)
+def test_the_printed_command_lines_work_for_a_served_clone(own: Repository, served: Served) -> None:
+    """The printed request is parsed as a shell would, so a branch's name cannot run a command."""
+    assert f"pull request 42 is branch {HOSTILE}, 1 commit ahead of main" in "\n".join(served.shown)
+    api, mia = served.find(r"GITHUB_API_URL=(\S+)"), served.find(r"GH_TOKEN=(\S+) is mia")
+    (line,) = (line for line in served.shown if "curl" in line)
+    *_, header, url, _, body = shlex.split(line)
+    name, _, value = header.partition(": ")
+    address = url.replace("$GITHUB_API_URL", api)
+    answer = requests.post(address, headers={name: value}, json=json.loads(body), timeout=10)
+    assert [label["name"] for label in answer.json()] == ["full-sweep-fail-fast"]
+    assert f"GH_ENTERPRISE_TOKEN={mia} gh api $GITHUB_API_URL/repos/your-org/your-bench/pulls" in "\n".join(
+        served.shown
+    )
+    played = [shlex.split(line)[1:] for line in served.shown if " hub play " in line]
+    assert played == [["hub", "play", "42"]]
 
 
 @pytest.mark.parametrize("served", [("--empty",), ()], ids=["empty", "with samples"], indirect=True)
@@ -160,6 +189,9 @@ def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
     [
         (["--repo", "bench"], 2, "'bench' is not the name of a repository; expected owner/name."),
         (["--folder", "taken/hub"], 2, "cannot be written:"),
+        (["--branch", "feat"], 2, "--branch needs --from."),
+        (["--from", ".", "--empty"], 2, "--empty and --from exclude each other."),
+        (["--from", "."], 3, "is not inside a git repository"),
     ],
 )
 def test_options_that_cannot_work_are_refused(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infx.bench.jobs import RowJob
-from infx.demo.steps import RowOutcome
+from infx.play.steps import RowOutcome
 
 
 class Quiet:

@@ -386,7 +386,7 @@ def test_an_approval_is_for_one_commit(played: Play) -> None:
 
 
 def test_docs_show_the_variables_of_a_row_of_the_demo(played: Play) -> None:
-    page = (ROOT / "docs/adopting.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/scripts.md").read_text(encoding="utf-8")
     ((row, shown),) = re.findall(r"(?ms)^\$ infx row env --plan sweep-plan --id (\w+)$(.*?)^```$", page)
     jobs = {outcome.job.id: outcome.job for sweep in played.stage.sweeps for outcome in sweep.rows}
     variables = project_job(jobs[row], max_bytes=131_071)

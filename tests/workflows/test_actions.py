@@ -75,4 +75,4 @@ def test_the_page_lists_every_action() -> None:
         inputs = ", ".join(f"`{name}`" for name in action.get("inputs", {}))
         outputs = ", ".join(f"`{name}`" for name in action.get("outputs", {})) or "—"
         lines.append(f"| `{path.parent.name}` | {action['description']} | {inputs} | {outputs} |")
-    compare_table(ROOT / "docs/adopting.md", "actions", lines)
+    compare_table(ROOT / "docs/workflows.md", "actions", lines)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from infx.cli.workflows import read_sources
 from infx.errors import Level
+from infx.gather.workflow_files import read_sources
 from infx.policy.load import default_policy
 from infx.workflows.check import check_files
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from infx.cli.workflows import read_sources
+from infx.gather.workflow_files import read_sources
 from infx.policy.load import default_policy
 from infx.workflows.check import check_files
 from infx.workflows.local import find_local_paths

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from infx import yaml12
-from infx.cli.workflows import read_sources
 from infx.comments.progress import DROPPED, PLAN_CHECK
 from infx.gate.event import DispatchInputs
+from infx.gather.workflow_files import read_sources
 from infx.policy.load import default_policy, parse_policy
 from infx.workflows.check import check_files
 from tests.builders import HEAD, run

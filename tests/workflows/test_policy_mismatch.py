@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from infx.cli.workflows import read_sources
+from infx.gather.workflow_files import read_sources
 from infx.policy.load import default_policy, parse_policy
 from infx.signoff.trigger import list_trigger_words
 from infx.workflows.check import check_files

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from infx.cli.workflows import read_sources
 from infx.errors import Level, UsageError
+from infx.gather.workflow_files import read_sources
 from infx.policy.load import default_policy
 from infx.policy.model import Policy, WorkflowsPolicy
 from infx.workflows.check import check_files

@@ -7,14 +7,14 @@ import io
 import pytest
 from rich.console import Console
 
-from infx.demo.steps import DemoStep
-from infx.demo.tell import MOST_LINES, Teller
+from infx.play.steps import PlayStep
+from infx.play.tell import MOST_LINES, Teller
 
 WORDS = "changelog: every push is judged before any GPU is used by a sweep"
 COMMAND = "infx changelog validate --stage pr --base-ref aaaaaaaaaaaa --head-ref bbbbbbbbbbbb"
 
 
-def tell(step: DemoStep, *, width: int | None) -> list[str]:
+def tell(step: PlayStep, *, width: int | None) -> list[str]:
     """Return the printed lines of a step; without a width, output goes to a pipe."""
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=width is not None, color_system=None)
@@ -22,10 +22,10 @@ def tell(step: DemoStep, *, width: int | None) -> list[str]:
     return out.getvalue().splitlines()
 
 
-def step(*shown: str, calls: int = 0) -> DemoStep:
+def step(*shown: str, calls: int = 0) -> PlayStep:
     """Return the step of a command that failed."""
-    return DemoStep(
-        scene="A", who="Actions", words=WORDS, command=COMMAND, code=1, seconds=0.1, reads=calls, shown=shown
+    return PlayStep(
+        who="Actions", words=WORDS, command=COMMAND, code=1, seconds=0.1, reads=calls, shown=shown
     )
 
 

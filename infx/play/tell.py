@@ -1,4 +1,4 @@
-"""Print the demo's story on a terminal: a line for each step, and a progress bar for the rows of a sweep."""
+"""Print a play on a terminal: a line for each step, and a progress bar for the rows of a sweep."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from infx.bench.jobs import RowJob
 from infx.bench.words import describe_layout
-from infx.demo.steps import DemoStep, RowOutcome
 from infx.phrases import count
+from infx.play.steps import PlayStep, RowOutcome
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +40,7 @@ class Teller:
         self._print(Text(f"Scene {name}  ", style="bold"), Text(words, style="bold"))
         self.console.print()
 
-    def tell(self, step: DemoStep) -> None:
+    def tell(self, step: PlayStep) -> None:
         """Print a step."""
         from rich.text import Text
 
@@ -73,7 +73,7 @@ class Teller:
             self.console.print(whole, no_wrap=True, overflow="ignore", crop=False)
 
 
-def describe_cost(step: DemoStep, digits: int = 1) -> str:
+def describe_cost(step: PlayStep, digits: int = 1) -> str:
     """Return a command's real time, and its API requests if it made any."""
     calls = (
         f", {count(step.reads, 'read')}, {count(step.writes, 'write')}" if step.reads or step.writes else ""

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +15,9 @@ from typing import Protocol
 
 from infx.bench.jobs import RowJob
 from infx.bench.uploads import artifact_name
-from infx.demo.steps import RowOutcome
-from infx.hub.hub import Hub
 from infx.matrix.row_file import ROW_FILE
+from infx.play.hub import PlayHub
+from infx.play.steps import RowOutcome
 
 
 class Show(Protocol):
@@ -34,11 +34,12 @@ class Show(Protocol):
 
 @dataclass
 class Fanout:
-    """The rows of a run on workers that share its folder."""
+    """The rows of a run on workers of this machine."""
 
-    hub: Hub
+    hub: PlayHub
     run: int
-    measured: Path
+    caller: str  # the job that calls the workflow of the sweep
+    prepare: Callable[[RowJob], Path]  # returns the folder in which a row runs
     folder: Path
     workers: int
     show: Show
@@ -49,7 +50,7 @@ class Fanout:
         """Run all rows and return their outcomes in the order of the plan; the canary's row runs once."""
         self.show.begin(len(jobs), f"sweep of run {self.run}")
         try:
-            outcomes = {job.id: self._run(job, f"sweep / canary / {job.name}", 0) for job in canary}
+            outcomes = {job.id: self._run(job, f"{self.caller} / canary / {job.name}", 0) for job in canary}
             outcomes |= self._run_after_canary([job for job in jobs if job.id not in outcomes])
         finally:
             self.show.end()
@@ -69,7 +70,7 @@ class Fanout:
         return [self._run_unless_stopped(job, worker) for job in jobs]
 
     def _run_unless_stopped(self, job: RowJob, worker: int) -> RowOutcome:
-        name = f"sweep / rows ({job.shard}) / {job.name}"
+        name = f"{self.caller} / rows ({job.shard}) / {job.name}"
         if not (self._failed.is_set() and self.fail_fast):
             return self._run(job, name, worker)
         self.hub.add_job(self.run, name, conclusion="cancelled")
@@ -106,9 +107,7 @@ class Fanout:
 
     def _run_row_file(self, job: RowJob, out: Path, log: Path) -> int:
         """Return the exit code of the row, which has a folder of its own with the measured scripts in it."""
-        workplace = self.folder / "work" / job.id
-        workplace.mkdir(parents=True, exist_ok=True)
-        (workplace / "benchmarks").symlink_to(self.measured / "benchmarks")
+        workplace = self.prepare(job)
         plan = self.folder / "sweep-plan"
         program = [
             sys.executable,

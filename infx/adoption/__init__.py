@@ -1,0 +1,1 @@
+"""Make the files that a repository needs to use infx, from a few answers."""

@@ -1,0 +1,1 @@
+"""Find out what a repository still lacks before infx works in it."""
