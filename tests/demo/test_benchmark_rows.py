@@ -82,6 +82,13 @@ def test_a_row_with_two_roles_becomes_a_result_for_each_concurrency(tmp_path: Pa
     } == {(16, 16)}
 
 
+@pytest.mark.nightly
+def test_a_row_with_two_roles_and_one_concurrency_becomes_a_result(tmp_path: Path) -> None:
+    measured = measure(tmp_path, replace(row(DISAGG, 4), recipe_fingerprint="a" * 64), ROLES)
+    assert measured.code == 0, measured.err
+    assert [item.state for item in measured.collect().coverage] == [RowState.PRESENT]
+
+
 def test_a_replay_becomes_a_result(tmp_path: Path) -> None:
     """Four sessions of three turns; every turn but a session's first finds the turns before it in the cache."""
     measured = measure(tmp_path, row(AGENTIC, 4))
@@ -114,11 +121,15 @@ def sum_inputs(measured: Measured) -> int:
         replace(row(FIXED, 4, 8, eval_only=True), eval_all_concs=True),
         pytest.param(row(FIXED, 8, eval_only=True), marks=pytest.mark.nightly),
         pytest.param(row(AGENTIC, 8, eval_only=True), marks=pytest.mark.nightly),
+        pytest.param(replace(row(DISAGG, 8, eval_only=True), eval_conc=8), marks=pytest.mark.nightly),
+        pytest.param(
+            replace(row(DISAGG, 4, 8, eval_only=True), eval_all_concs=True), marks=pytest.mark.nightly
+        ),
     ],
-    ids=["all concurrencies", "one concurrency", "agentic"],
+    ids=["all concurrencies", "one concurrency", "agentic", "roles", "all concurrencies of roles"],
 )
 def test_an_accuracy_run_has_scores(tmp_path: Path, planned: Row, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = measure(tmp_path, planned)
+    measured = measure(tmp_path, planned, ROLES if planned.recipe.is_multinode else SINGLE)
     assert measured.code == 0, measured.err
     collection = measured.collect()
     assert [item.state for item in collection.coverage] == [RowState.PRESENT], collection.rejected
