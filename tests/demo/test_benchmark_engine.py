@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -186,6 +188,22 @@ def test_an_engine_that_loads_is_not_ready() -> None:
     with start_engine("--fail", "never-ready") as server:
         assert server.ask("/health")[0] == 503
         assert server.ask("/v1/completions", {"prompt": "a"})[0] == 503
+
+
+def test_an_engine_is_ready_when_it_has_loaded() -> None:
+    began_at = time.monotonic()
+    with start_engine("--load-seconds", "0.2") as server:
+        while server.ask("/health")[0] != 200:
+            time.sleep(0.02)
+        assert time.monotonic() - began_at >= 0.2
+
+
+def test_workers_can_outlive_the_engine() -> None:
+    with start_engine("--workers", "1", "--fail", "workers-outlive") as server:
+        [(worker, _)] = find_children(server.process.pid)
+    assert server.process.returncode == 0
+    assert is_alive(worker)
+    os.kill(worker, signal.SIGKILL)
 
 
 def test_sigterm_ends_the_engine_and_its_workers() -> None:
