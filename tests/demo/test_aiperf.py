@@ -106,10 +106,10 @@ def test_the_output_of_a_real_client_becomes_a_result(
     write_collection(collection, tmp_path / "results")
     store = {"INFX_STORE": f"sqlite:{tmp_path / 'results.db'}"}
     publish(store["INFX_STORE"], tmp_path, point.values)
-    compared = call("results", "compare", "results/results_bmk", environ=store)
+    compared = call("results", "compare", "results/results_bmk", "--format", "table", environ=store)
     assert (compared.code, compared.err) == (
         0,
-        "1 of 1 result has a published baseline; throughput per GPU: 1 same.\n",
+        "1 of 1 result has a published baseline; throughput per GPU: 1 equal.\n",
     )
     drawn = call("results", "page", "results", "--out", "page.html", environ=store)
     assert drawn.code == 0, drawn.err
