@@ -65,6 +65,14 @@ def test_the_engine_bounds_the_times_from_below(tmp_path: Path) -> None:
     assert read(tmp_path)["mean_e2el_ms"] >= 11 * 1000 / 50
 
 
+def test_the_engine_admits_a_limited_number_of_sessions(tmp_path: Path) -> None:
+    """Eight answers of 22 ms, two at the same time, take 88 ms or more."""
+    limits = ("--max-num-seqs", "2", "--decode-speed", "50", "--capacity", "1e9")
+    with start_engine(*limits, scale=10) as server:
+        assert run_client(server, tmp_path, "throughput", *LENGTHS, "--num-prompts", "8").returncode == 0
+    assert read(tmp_path)["duration"] >= 4 * 11 / (50 * 10)
+
+
 def test_a_list_of_concurrencies_has_a_file_for_each(engine: Server, tmp_path: Path) -> None:
     done = run_client(engine, tmp_path, "throughput", ISL="8", OSL="4", CONC_LIST="2 16")
     assert done.returncode == 0

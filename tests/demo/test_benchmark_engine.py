@@ -120,6 +120,7 @@ def test_the_metrics_count_all_tokens(engine: Server) -> None:
         ("/v1/completions", [], 400),
         ("/v1/completions", {"prompt": {}}, 400),
         ("/v1/completions", {"prompt": "a", "max_tokens": -1}, 400),
+        ("/v1/completions", {"prompt": "a", "max_tokens": 0}, 400),
         ("/v1/completions", {"prompt": "a " * 400}, 400),
         ("/v1/completions", {"prompt": "a", "model": "other"}, 404),
         (CHAT, {"messages": []}, 400),
