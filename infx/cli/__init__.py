@@ -91,4 +91,6 @@ def main() -> None:
     # A command builds large trees, makes little garbage and ends soon. Python's default, a search for cycles after
     # every 700 new objects, would cost a good part of its time.
     gc.set_threshold(200_000)
-    sys.exit(run(infx, sys.argv[1:], os.environ))
+    code = run(infx, sys.argv[1:], os.environ)
+    gc.freeze()  # the interpreter would search all objects for cycles once more before it exits
+    sys.exit(code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from infx.git import Git, ObjectReader
+from infx.hub.files import read_refs, write_commit, write_ref
 from infx.model import FileStatus
 
 Files = Mapping[str, str | bytes | None]  # path → content; None removes it
@@ -121,10 +121,8 @@ class BareRepository:
         return sha
 
     def update_ref(self, ref: str, sha: str | None) -> None:
-        if sha is None:
-            self.git.run("update-ref", "-d", ref)
-        elif self.resolve(ref) != sha:
-            self.git.run("update-ref", ref, sha)
+        if (sha is None or self.resolve(ref) != sha) and not write_ref(self.path, ref, sha):
+            self.git.run("update-ref", *(["-d", ref] if sha is None else [ref, sha]))
 
     def refuse_workflow_files(self, is_on: bool) -> None:
         """Refuse pushes that change workflow files, as GitHub does for a token without the permission."""
@@ -137,16 +135,18 @@ class BareRepository:
             hook.unlink(missing_ok=True)
 
     def refs(self, prefix: str = "refs/") -> dict[str, str]:
-        text = self.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode()
-        pairs = (line.split(" ") for line in text.splitlines())
-        return {name: sha for name, sha in pairs if name.startswith(prefix)}
+        refs = read_refs(self.path)
+        if refs is None:
+            text = self.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode()
+            refs = dict(line.split(" ", 1) for line in text.splitlines())
+        return {name: sha for name, sha in refs.items() if name.startswith(prefix)}
 
     def restore_refs(self, refs: Mapping[str, str]) -> None:
         now = self.refs()
-        lines = [f"delete {name}\n" for name in now.keys() - refs.keys()]
-        lines += [f"update {name} {sha}\n" for name, sha in refs.items() if now.get(name) != sha]
-        if lines:
-            self.git.run("update-ref", "--stdin", stdin="".join(lines).encode())
+        for name in now.keys() - refs.keys():
+            self.update_ref(name, None)
+        for name, sha in refs.items():
+            self.update_ref(name, sha)
 
     def merge_base(self, first: str, second: str) -> str | None:
         if (first, second) not in self._bases:
@@ -169,13 +169,8 @@ class BareRepository:
     def commit_tree(
         self, tree: str, parents: Sequence[str], message: str, *, author: str, seconds: int
     ) -> str:
-        who = {"NAME": author, "EMAIL": f"{author}@users.noreply.github.com", "DATE": f"@{seconds} +0000"}
-        env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
-        options = [option for parent in parents for option in ("-p", parent)]
-        output = self.git.run(
-            "commit-tree", tree, *options, stdin=message.encode(), env={**os.environ, **env}
-        )
-        return output.decode().strip()
+        who = f"{author} <{author}@users.noreply.github.com> {seconds} +0000"
+        return write_commit(self.path, tree, parents, message, who)
 
     def commits_between(self, base: str | None, head: str) -> list[str]:
         """Return the SHAs that `head` has and `base` lacks, oldest first, or all without a base."""

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from infx.hub.hub import Hub
-from tests.act.bench import WIDE, make_changelog, make_payload, make_policy
+from infx.phrases import count
+from tests.act.bench import KEY, SMALL, WIDE, make_changelog, make_payload, make_policy
 from tests.act.harness import Act, Outcome
 from tests.calling import call
 from tests.conftest import ROOT
@@ -44,21 +45,32 @@ def play(
     return Act(hub, folder).run("run-sweep.yml", "pull_request", event)
 
 
-def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
-    """Scene B's key: 14 rows, and one accuracy run for each of TP4, TEP4 and DEP4."""
-    outcome = play(hub, tmp_path, labels=("full-sweep-fail-fast",))
+@pytest.mark.parametrize(
+    ("key", "results", "scores"),
+    [
+        (SMALL, 1, 2),
+        # Scene B's key: 14 rows, and one accuracy run for each of TP4, TEP4 and DEP4.
+        pytest.param(KEY, 14, 3, marks=pytest.mark.nightly),
+    ],
+)
+def test_a_labeled_pull_request_is_measured(
+    hub: Hub, tmp_path: Path, key: str, results: int, scores: int
+) -> None:
+    rows = results + scores
+    files = {"perf-changelog.yaml": make_changelog(key)}
+    outcome = play(hub, tmp_path, files=files, labels=("full-sweep-fail-fast",))
     assert outcome.code == 0, outcome.log[-3000:]
     index = json.loads(outcome.read_artifact("sweep-plan")["index.json"])
-    assert (index["rows"], index["shards"]) == (17, 1)
+    assert (index["rows"], index["shards"]) == (rows, 1)
     names = outcome.rows
-    assert len(names) == 17
+    assert len(names) == rows
     assert [name for name in names if " · canary · " in name] == [names[0]]
     assert names[0].startswith(index["canary"])
     published = json.loads(outcome.read_artifact("results_bmk")["agg_bmk.json"])
-    assert len(published) == 14
-    assert len(json.loads(outcome.read_artifact("eval_results_all")["agg_eval_all.json"])) == 3
-    rows, others = sort_artifacts(outcome.uploaded)
-    assert {name.split(" ")[0]: "eval_" if " eval " in name else "bmk_agentic_" for name in names} == rows
+    assert len(published) == results
+    assert len(json.loads(outcome.read_artifact("eval_results_all")["agg_eval_all.json"])) == scores
+    prefixes, others = sort_artifacts(outcome.uploaded)
+    assert {name.split(" ")[0]: "eval_" if " eval " in name else "bmk_agentic_" for name in names} == prefixes
     assert others == {
         "sweep-plan",
         "results_bmk",
@@ -71,11 +83,9 @@ def test_a_labeled_pull_request_is_measured(hub: Hub, tmp_path: Path) -> None:
     assert outcome.jobs["sweep-status"] == ["success"]
     summary = "\n".join(outcome.summaries)
     assert "### A sweep starts\n\nSweep\\: full, first a canary, stopping at the first failure" in summary
-    assert "## Plan\n\n17 rows of 1 configuration, 3 of them accuracy runs" in summary
-    assert (
-        "## Sweep: 17 of 17 rows\n\n0 failed, 0 missing, 14 throughput results and 3 accuracy results published."
-        in summary
-    )
+    assert f"## Plan\n\n{rows} rows of 1 configuration, {scores} of them accuracy runs" in summary
+    counts = f"{count(results, 'throughput result')} and {scores} accuracy results published."
+    assert f"## Sweep: {rows} of {rows} rows\n\n0 failed, 0 missing, {counts}" in summary
 
 
 def sort_artifacts(uploaded: set[str]) -> tuple[dict[str, str], set[str]]:

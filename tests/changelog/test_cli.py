@@ -348,7 +348,8 @@ def test_the_first_push_of_a_repository_is_judged_as_a_whole(repository: Reposit
 def test_a_push_with_an_unknown_base_has_no_verdict(repository: Repository, commits: tuple[str, ...]) -> None:
     """Push without listed commits, with commits that are not in the clone, and with a list that may be cut."""
     repository.commit({PATH: BASE + new(link(77))})
-    listed = [repository.git.commit("HEAD") if sha == "HEAD" else sha for sha in commits]
+    head = repository.git.commit("HEAD")
+    listed = [head if sha == "HEAD" else sha for sha in commits]
     called = call("changelog", "validate", "--event", created(repository, *listed))
     assert called.code == 3
     assert "The base revision is unavailable" in called.err or "is not in this repository" in called.err

@@ -230,12 +230,20 @@ def test_a_write_that_times_out(world: World, nth: int, monkeypatch: pytest.Monk
     assert world.state() == wanted
 
 
-@pytest.mark.parametrize("applied", [True, False], ids=["after the write", "before it"])
+KILLED = [
+    *((fresh, nth) for nth in (1, 2, 3)),
+    *((asked, nth) for nth in (3, 4, 5, 6)),  # the notice, two reactions to remove, one to add
+]
+
+
 @pytest.mark.parametrize(
-    ("make", "nth"),
+    ("make", "nth", "applied"),
     [
-        *((fresh, nth) for nth in (1, 2, 3)),
-        *((asked, nth) for nth in (3, 4, 5, 6)),  # the notice, two reactions to remove, one to add
+        pytest.param(make, nth, applied, id=f"{make.__name__}-{nth}-{moment}", marks=marks)
+        for make, nth in KILLED
+        for applied, moment in ((True, "after the write"), (False, "before it"))
+        # `make test` kills at every write, in turn before and after it.
+        for marks in (() if applied == bool(nth % 2) else (pytest.mark.nightly,),)
     ],
 )
 def test_a_killed_process_is_recovered_from(
