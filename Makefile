@@ -39,9 +39,9 @@ fix: .venv/dev
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
-# Resolve pyproject.toml again, for every Python and platform in one file. uv.txt pins uv itself; actions.txt lacks the
-# packages that no command of a workflow imports; sql.txt adds those that a job with a results store in SQL needs, and
-# page.txt the one whose script draws charts.
+# Resolve pyproject.toml again, for every Python and platform in one file. uv.txt pins uv itself, and nightly.txt the client
+# of others that `make nightly` runs; actions.txt lacks the packages that no command of a workflow imports; sql.txt adds those
+# that a job with a results store in SQL needs, and page.txt the one whose script draws charts.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade
 lock: .venv/dev
 	@$(COMPILE) --extra page --group build pyproject.toml --output-file requirements/run.txt
@@ -50,6 +50,7 @@ lock: .venv/dev
 	@$(COMPILE) --extra page --no-emit-package rich --no-emit-package pygments pyproject.toml --output-file requirements/page.txt
 	@$(COMPILE) --extra sql --extra page --group build --group dev pyproject.toml --output-file requirements/dev.txt
 	@$(COMPILE) --group uv --output-file requirements/uv.txt
+	@$(COMPILE) --group nightly --output-file requirements/nightly.txt
 
 clean:
 	@rm -rf .venv

@@ -25,8 +25,8 @@ from infx.git import Git
 ROOT = Path(__file__).parents[1]
 CHANGELOG, SUMS, NOTES = "CHANGELOG.md", "SHA256SUMS", "notes.md"
 _TAG = re.compile(r"v([0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?)")
-# file of the release → expression that makes its text, in the installed wheel
-PROGRAMS: Mapping[str, str] = {"row.py": "__import__('infx.matrix.row_file', fromlist=['*']).pack_row_file()"}
+# program in one file → the function of the installed wheel that returns its text
+PROGRAMS: Mapping[str, str] = {"row.py": "pack_row_file", "supervise.py": "pack_supervise"}
 Prepare = Callable[[Path], None]
 
 
@@ -145,8 +145,8 @@ def check(dist: Path, source: Path, bin_: Path, version: str) -> None:
     if shown != f"infx {version}\n":
         raise InfxError(f"The installed infx prints {shown!r} as its version, not {version}.")
     run(str(bin_ / "infx"), "config", "check", cwd=source)
-    for name, expression in PROGRAMS.items():
-        code = f"import sys; sys.stdout.write({expression})"
+    for name, function in PROGRAMS.items():
+        code = f"import sys; from infx.matrix.row_file import {function}; sys.stdout.write({function}())"
         (dist / name).write_text(run(str(bin_ / "python"), "-I", "-c", code, cwd=dist), encoding="utf-8")
         run(str(bin_ / "python"), "-I", "-S", name, "--help", cwd=dist)
     lines = [

@@ -15,9 +15,9 @@ import pytest
 from infx import __version__
 from infx.errors import InfxError
 from infx.git import Git
-from infx.matrix.row_file import pack_row_file
+from infx.matrix.row_file import pack_row_file, pack_supervise
 from tests.conftest import ROOT
-from tests.release import NOTES, SUMS, check_source, find_notes, find_version, release
+from tests.release import NOTES, PROGRAMS, SUMS, check_source, find_notes, find_version, release
 
 PARTS = (".github", "configs", "docs", "infx", "CHANGELOG.md", "LICENSE", "README.md", "perf-changelog.yaml", "pyproject.toml")  # fmt: skip
 
@@ -56,7 +56,7 @@ def test_a_release_is_built_and_checked(tmp_path: Path) -> None:
     (root / "infx/untracked.py").write_text("not a file of the tag")
     release(root, dist, link_packages)
     wheel, sdist = f"infx-{__version__}-py3-none-any.whl", f"infx-{__version__}.tar.gz"
-    assert {path.name for path in dist.iterdir()} == {wheel, sdist, "row.py", SUMS, NOTES}
+    assert {path.name for path in dist.iterdir()} == {wheel, sdist, *PROGRAMS, SUMS, NOTES}
     with zipfile.ZipFile(dist / wheel) as archive:
         installed = {name: archive.read(name) for name in archive.namelist() if name.startswith("infx/")}
     assert installed == {
@@ -65,9 +65,10 @@ def test_a_release_is_built_and_checked(tmp_path: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert (dist / "row.py").read_text() == pack_row_file()
+    assert (dist / "supervise.py").read_text() == pack_supervise()
     sums = dict(line.split("  ")[::-1] for line in (dist / SUMS).read_text().splitlines())
     assert sums == {
-        name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in (wheel, sdist, "row.py")
+        name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in (wheel, sdist, *PROGRAMS)
     }
     assert (dist / NOTES).read_text().startswith("The first release.")
 

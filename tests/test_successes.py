@@ -26,11 +26,13 @@ GRANTS = {
     "CheckState.GREEN",
     "RequestAnswer.ACCEPTED",
     "MergeOutcome.MERGED",
+    "Health.OK",
 }
 CALLS = {"passed", "not_applicable"}
 # These functions compare with a success of another function, or build the value that checks return.
 READERS = {
     "signed_off", "describe_collection", "_render_counts", "is_good", "passed", "limit_to_warning",
+    "is_healthy", "_make_cells",
 }  # fmt: skip
 
 

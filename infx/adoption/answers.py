@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from infx.adoption.questions import MISSING_HINT, QUESTIONS, Texts, split_pin, split_runner
-from infx.errors import Problem, ProblemsError, visible
+from infx.errors import Problem, ProblemsError
 from infx.policy import POLICY_PATH
 from infx.records import record
 
@@ -131,7 +131,7 @@ def _find_invalid(texts: Texts) -> Iterator[Problem]:
     for question in QUESTIONS:
         for text in texts.get(question.name, ()):
             if expected := question.find_problem(text):
-                message = f"{question.option}: {visible(text)!r} is not valid; expected {expected}."
+                message = f"{question.option}: {text!r} is not valid; expected {expected}."
                 yield Problem(rule="answer-invalid", message=message)
 
 
@@ -151,5 +151,5 @@ def _find_repeated_paths(texts: Texts) -> Iterator[Problem]:
     names = ("changelog", "master-config", "runner-config", "clusters", "models")
     paths = [path for name in names for path in texts.get(name, ())]
     for path in sorted({path for path in paths if paths.count(path) > 1 or path == POLICY_PATH}):
-        message = f"{visible(path)!r} is the answer to two questions, or the policy's own path."
+        message = f"{path!r} is the answer to two questions, or the policy's own path."
         yield Problem(rule="answer-repeated", message=message, hint="Give each file its own path.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from infx.codeowners import LOCATIONS
 from infx.policy import REPOSITORY_NAME
@@ -52,12 +52,6 @@ def _check_path(text: str) -> str | None:
     is_refused = any(part in {".", "..", ".git"} for part in text.split("/"))
     expected = "a path in the repository, of letters, digits and . _ - /, without .."
     return None if _PATH.fullmatch(text) and not is_refused else expected
-
-
-def _check_yaml_path(text: str) -> str | None:
-    if expected := _check_path(text):
-        return expected
-    return None if text.endswith((".yaml", ".yml")) else "a path that ends in .yaml"
 
 
 def _check_runner(text: str) -> str | None:
@@ -133,18 +127,14 @@ QUESTIONS = (
         find_problem=_check_branch,
     ),
     AdoptionQuestion(
-        name="changelog", words="file of the changelog, which starts sweeps", find_problem=_check_yaml_path
+        name="changelog", words="file of the changelog, which starts sweeps", find_problem=_check_path
     ),
     AdoptionQuestion(
-        name="master-config", words="files with configurations", find_problem=_check_yaml_path, is_list=True
+        name="master-config", words="files with configurations", find_problem=_check_path, is_list=True
     ),
-    AdoptionQuestion(
-        name="runner-config", words="file that lists the runners", find_problem=_check_yaml_path
-    ),
-    AdoptionQuestion(
-        name="clusters", words="file that describes the clusters", find_problem=_check_yaml_path
-    ),
-    AdoptionQuestion(name="models", words="file that lists the models", find_problem=_check_yaml_path),
+    AdoptionQuestion(name="runner-config", words="file that lists the runners", find_problem=_check_path),
+    AdoptionQuestion(name="clusters", words="file that describes the clusters", find_problem=_check_path),
+    AdoptionQuestion(name="models", words="file that lists the models", find_problem=_check_path),
     AdoptionQuestion(
         name="runner",
         words="a label of the self-hosted runners, or label=name with the name of a runner on GitHub",
@@ -186,6 +176,7 @@ def complete_texts(
     defaults: Texts,
     exists: Callable[[str], bool],
     ask: Callable[[AdoptionQuestion, tuple[str, ...]], tuple[str, ...]] | None,
+    skipped: Collection[str] = (),
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return the answers to all questions, and the names of the questions that need an answer.
 
@@ -193,6 +184,7 @@ def complete_texts(
         given: answers that the options have.
         exists: whether the repository has a file.
         ask: asks a person, with the default; None: the defaults count, and an answer may be missing.
+        skipped: names of questions that do not matter for the files that are made.
     """
     texts: dict[str, tuple[str, ...]] = {}
     needed = []
@@ -200,7 +192,7 @@ def complete_texts(
         default = defaults.get(question.name, ())
         if given.get(question.name):
             texts[question.name] = given[question.name]
-        elif question.is_needed(texts, exists):
+        elif question.name not in skipped and question.is_needed(texts, exists):
             texts[question.name] = ask(question, default) if ask else default
         else:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from infx.adoption.answers import Answers
 from infx.adoption.files import FilePart, FileState, MadeFile
@@ -49,9 +49,7 @@ def _list_next_steps(
         file.path for file in files if file.state is FileState.NEW and file.path.endswith(".sh")
     ]:
         yield f"Write {new_stubs[0]}, which measures nothing yet, and replace the examples in the other new files."
-    if any(file.part is FilePart.WORKFLOWS and file.state is FileState.NEW for file in files):
-        yield f"Commit all new files except .github/workflows, and merge them into {branch}: workflows read the policy there."
-        yield "Then commit .github/workflows in a second pull request."
+    yield from _list_pull_requests(branch, {file.part for file in files if file.state is FileState.NEW})
     environments = "the environments reconcile and publish, each for the default branch only"
     required = join_words(list_required(answers))
     yield f"On GitHub: make {environments}; protect the runners; require the checks {required}."
@@ -59,6 +57,18 @@ def _list_next_steps(
         yield "Put the App's key into the environment reconcile as INFX_APP_KEY, and its id into the variable INFX_APP_ID."
     yield "Run infx changelog install-driver, so that git merges the changelog of this clone with infx."
     yield f"Run infx doctor, which lists what is missing. About the settings: {answers.pin.make_link('docs/adopting.md')}"
+
+
+def _list_pull_requests(branch: str, new_parts: Collection[FilePart]) -> Iterator[str]:
+    match (FilePart.CONFIGS in new_parts, FilePart.WORKFLOWS in new_parts):
+        case True, True:
+            yield f"Commit all new files except .github/workflows, and merge them into {branch}: workflows read the policy there."
+            yield "Then commit .github/workflows in a second pull request."
+        case True, False:
+            yield f"Commit the new files, and merge them into {branch}: workflows read the policy there."
+            yield "Then run infx init --only workflows, unless the workflows exist."
+        case False, True:
+            yield f"Commit the workflows when {branch} has the policy, which they read there."
 
 
 def describe_counts(files: Sequence[MadeFile]) -> str:

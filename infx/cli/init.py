@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from infx.adoption.answers import Answers
     from infx.adoption.files import MadeFile
     from infx.adoption.questions import AdoptionQuestion
+    from infx.gather.adoption import Found, RepositoryFiles
 
 
 @examples(
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
     "--repo", metavar="OWNER/NAME", help="Name of this repository. Default: that of the remote origin."
 )
 @click.option("--base-branch", metavar="NAME", help="Branch of merges. Default: the remote's default branch.")
-@click.option("--changelog", metavar="PATH", help="Path of the changelog.")
+@click.option("--changelog", metavar="FILE", help="Path of the changelog.")
 @click.option(
-    "--master-config", multiple=True, metavar="PATH", help="Path of a file with configurations. May repeat."
+    "--master-config", multiple=True, metavar="FILE", help="Path of a file with configurations. May repeat."
 )
-@click.option("--runner-config", metavar="PATH", help="Path of the runner inventory.")
-@click.option("--clusters", metavar="PATH", help="Path of the clusters.")
-@click.option("--models", metavar="PATH", help="Path of the models.")
+@click.option("--runner-config", metavar="FILE", help="Path of the runner inventory.")
+@click.option("--clusters", metavar="FILE", help="Path of the clusters.")
+@click.option("--models", metavar="FILE", help="Path of the models.")
 @click.option(
     "--runner",
     multiple=True,
@@ -77,7 +78,8 @@ def init(
 
     files = RepositoryFiles(root=find_root(Path.cwd()))
     found = find_answers(files)
-    answers = _answer(options, files, found, is_asking=sys.stdin.isatty() and not yes)
+    skipped = () if only in {None, "configs"} else ("runner", "code-owner")
+    answers = _answer(options, files, found, skipped, is_asking=sys.stdin.isatty() and not yes)
     made = select_files(make_files(answers, files.read), FilePart(only) if only else None)
     if diff:
         text = render_diff(made)
@@ -87,13 +89,24 @@ def init(
     _show(answers, made, found.default_branch, as_json=as_json)
 
 
-def _answer(options: dict[str, Any], files: Any, found: Any, *, is_asking: bool) -> Answers:
+def _answer(
+    options: dict[str, Any],
+    files: RepositoryFiles,
+    found: Found,
+    skipped: tuple[str, ...],
+    *,
+    is_asking: bool,
+) -> Answers:
     """Return the answers of the options, of the repository and of the person at the terminal."""
     from infx.adoption.answers import make_answers
     from infx.adoption.questions import complete_texts
 
     given = _read_options(options)
-    texts, needed = complete_texts(given, found.defaults, files.exists, _ask if is_asking else None)
+
+    def ask(question: AdoptionQuestion, default: tuple[str, ...]) -> tuple[str, ...]:
+        return default if question.name in found.settled else _ask(question, default)
+
+    texts, needed = complete_texts(given, found.defaults, files.exists, ask if is_asking else None, skipped)
     return make_answers(texts, found.settled, needed)
 
 

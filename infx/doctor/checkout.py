@@ -46,7 +46,7 @@ def _judge_policy(facts: CheckoutFacts) -> Iterator[ReportLine]:
     if facts.has_policy:
         yield make_ok(rules.POLICY, f"{path} is valid.")
     else:
-        fix = f"Write {path} (docs/adopting.md, step 2)."
+        fix = f"Run `infx init`, or write {path} (docs/adopting.md, step 2)."
         yield make_missing(rules.POLICY, f"There is no {path}; the packaged default applies.", fix)
     match facts.base_policy:
         case Unseen():

@@ -116,3 +116,119 @@ PRE_COMMIT = _rule(
     "If the repository uses pre-commit, its hooks check configurations, changelog and workflows with infx.",
     "A hook finds a mistake before the push.",
 )
+BASE_BRANCH = _rule(
+    "base-branch",
+    Part.GITHUB,
+    "The token can see the repository, and its default branch is the policy's base branch.",
+    "For comments, schedules and finished runs, GitHub takes workflows from the default branch.",
+)
+LIVE_POLICY = _rule(
+    "live-policy",
+    Part.GITHUB,
+    "On GitHub, the base branch has the policy.",
+    "Every workflow reads the policy from there, and fails without it.",
+)
+LABEL = _rule(
+    "label",
+    Part.GITHUB,
+    "All labels of the policy exist.",
+    "Only a label that exists can be put on a pull request.",
+)
+REQUIRED_CHECK = _rule(
+    "required-check",
+    Part.GITHUB,
+    "A ruleset or classic protection requires the jobs of `workflows.required-checks`, the status of sweeps and, if sign-offs are "
+    "verified, their status. If an App publishes the statuses, they are required from this App.",
+    "Only a required check keeps a pull request that was not swept from being merged, and anyone with write access can set a status.",
+)
+MERGE_QUEUE = _rule(
+    "merge-queue",
+    Part.GITHUB,
+    "There is no merge queue, or the changelog of its groups is checked.",
+    "A required check that no workflow reports for a group keeps it waiting forever.",
+)
+ENVIRONMENT = _rule(
+    "environment",
+    Part.GITHUB,
+    "The environments that workflows use exist, and only the base branch may use them.",
+    "Otherwise the workflow of any branch can read the environment's secrets.",
+)
+APP_KEY = _rule(
+    "app-key",
+    Part.GITHUB,
+    "The App's id is a variable and its key a secret of the environment, or there is no App. Values are not shown.",
+    "Without an App's token infx cannot push, merge or queue, and a key outside of the environment is open to every branch.",
+)
+APP_INSTALLED = _rule(
+    "app-installed",
+    Part.GITHUB,
+    "The App is installed in the organization, with the permissions that the workflows ask for.",
+    "The step that makes the token fails if the App lacks a permission.",
+)
+APP_LOGIN = _rule(
+    "app-login",
+    Part.GITHUB,
+    "The App's login is an identity of the policy.",
+    "infx trusts only what its identities have written.",
+)
+PUBLISH_SECRET = _rule(
+    "publish-secret",
+    Part.GITHUB,
+    "If the policy names a target of results, its workflow has an App or the secret `INFX_TARGET_TOKEN`; if it takes the store's "
+    "address from the environment, the secret `INFX_STORE` exists.",
+    "Without it, the results of merges are not published.",
+)
+RUNNER = _rule(
+    "runner",
+    Part.GITHUB,
+    "For each label of the runners file, a runner that this repository may use is online.",
+    "A row without a runner waits for a day and then fails.",
+)
+RUNNER_ACCESS = _rule(
+    "runner-access",
+    Part.GITHUB,
+    "The groups of the runners admit only workflows of the base branch, all outside contributors need an approval, or forks run nothing.",
+    "Otherwise a pull request from a fork can run any program on the GPU machines.",
+)
+FORK_WORKFLOWS = _rule(
+    "fork-workflows",
+    Part.GITHUB,
+    "In a private repository, pull requests from forks get neither secrets nor a token that writes.",
+    "The workflow of a pull request comes from the pull request.",
+)
+ALLOWED_ACTIONS = _rule(
+    "allowed-actions",
+    Part.GITHUB,
+    "Actions are turned on, and the settings allow the actions that the workflows use.",
+    "GitHub refuses to start a workflow that uses an action which is not allowed.",
+)
+WORKFLOW_TOKEN = _rule(
+    "workflow-token",
+    Part.GITHUB,
+    "By default, a workflow's token only reads.",
+    "A workflow that does not state its permissions gets the default.",
+)
+APPROVING_WORKFLOWS = _rule(
+    "approving-workflows",
+    Part.GITHUB,
+    "Workflows may not create and approve pull requests.",
+    "A workflow of any branch could give the review that a rule requires.",
+)
+TOOLKIT_ACCESS = _rule(
+    "toolkit-access",
+    Part.GITHUB,
+    "The repository of infx that the workflows use is public, or shares its actions with this one.",
+    "GitHub does not find the actions of a private repository that does not share them.",
+)
+LINKED_FILE = _rule(
+    "linked-file",
+    Part.GITHUB,
+    "The base branch has the files that comments link.",
+    "The greeting and the verdicts link them; without the checklist, the greeting does not ask for a review.",
+)
+LINK = _rule(
+    "link",
+    Part.GITHUB,
+    "With `--links`: the pages that comments link answer.",
+    "A dead link leads authors and reviewers nowhere.",
+)

@@ -60,7 +60,7 @@ class WorkflowUse:
     """The needs of the workflows of a repository.
 
     Attributes:
-        actions: names of infx's actions → paths of the workflows that use them.
+        actions: names of infx's actions → paths of the workflows that use them, and fail if they fail.
         infx_workflows: paths of the workflows that use infx, or that a workflow calls which does.
         remote: the uses of other repositories in these workflows.
         toolkits: (repository, ref) of infx in uses from another repository.
@@ -85,10 +85,13 @@ def find_use(workflows: Iterable[Workflow]) -> WorkflowUse:
     """Return what the workflows of a repository need."""
     by_path = {workflow.path: workflow for workflow in workflows}
     actions: dict[str, list[str]] = {}
+    own: set[str] = set()
     for workflow in by_path.values():
-        for name in dict.fromkeys(_find_infx_actions(workflow)):
-            actions.setdefault(name, []).append(workflow.path)
-    own = _add_called(by_path, {path for paths in actions.values() for path in paths})
+        for name, counts in dict.fromkeys(_find_infx_actions(workflow)):
+            own.add(workflow.path)
+            if counts:
+                actions.setdefault(name, []).append(workflow.path)
+    own = _add_called(by_path, own)
     remote = tuple(use for path in sorted(own) for use in _find_remote(by_path[path]))
     homes = {use.repository for use in remote if _INFX.search(use.uses)}
     environments: dict[str, list[str]] = {}
@@ -108,10 +111,13 @@ def find_use(workflows: Iterable[Workflow]) -> WorkflowUse:
     )
 
 
-def _find_infx_actions(workflow: Workflow) -> Iterator[str]:
-    for step in workflow.steps:
-        if match := _INFX.search(step.uses):
-            yield match[1]
+def _find_infx_actions(workflow: Workflow) -> Iterator[tuple[str, bool]]:
+    """Yield each of infx's actions, and whether its failure counts: shadow mode only shows results."""
+    for job in workflow.jobs:
+        bodies = workflow.document.value["jobs"][job.id].get("steps", ())
+        for step in job.steps:
+            if match := _INFX.search(step.uses):
+                yield match[1], bodies[step.path[-1]].get("continue-on-error") is not True
 
 
 def _add_called(workflows: Mapping[str, Workflow], paths: set[str]) -> set[str]:

@@ -21,7 +21,7 @@ _ALWAYS = {**_SWEEP, "changelog": "changelog.yml", "reconcile": "reconcile.yml"}
 def judge_workflows(facts: CheckoutFacts, policy: Policy) -> Iterator[ReportLine]:
     """Return the lines about workflow files."""
     yield from _judge_needed(facts, policy)
-    if not facts.use.actions:  # the other rules have nothing to look at
+    if not facts.use.infx_workflows:  # the other rules have nothing to look at
         return
     yield from _judge_base(facts)
     yield from _judge_pins(facts, policy)
@@ -37,7 +37,7 @@ def _judge_needed(facts: CheckoutFacts, policy: Policy) -> Iterator[ReportLine]:
         needed["stage"] = "stage.yml"
     missing = [(action, file) for action, file in needed.items() if not _is_used(action, facts)]
     for action, file in missing:
-        fix = f"Copy .github/workflows/{file} from infx ({_STEP})."
+        fix = f"Run `infx init`, or copy .github/workflows/{file} from infx ({_STEP})."
         yield make_missing(rules.NEEDED_WORKFLOW, f"No workflow uses the action `{action}`.", fix)
     named = {"sweep.workflow": policy.sweep.workflow}
     if "publish" in facts.use.actions:

@@ -76,7 +76,7 @@ def find_answers(files: RepositoryFiles) -> Found:
     settled = {} if data is None else _list_settled(policy)
     defaults = {
         "repo": _find_own_name(files.root),
-        "base-branch": default_branch or _find_current_branch(files.root),
+        "base-branch": default_branch or _find_likely_branch(files.root, policy.base_branch),
         "signoffs": "yes" if any(map(files.exists, policy.signoff.paths.checklists)) else "no",
         "actions": find_own_pin(read_git_installation()) or find_used_pin(files.read(_SWEEP) or b""),
     }
@@ -126,7 +126,11 @@ def _find_default_branch(root: Path) -> str | None:
     return _read_line(root, "symbolic-ref", "--short", "refs/remotes/origin/HEAD", prefix="origin/")
 
 
-def _find_current_branch(root: Path) -> str | None:
+def _find_likely_branch(root: Path, usual: str) -> str | None:
+    """Return the usual branch if the clone knows it, else the current one: files may be made on a branch of their own."""
+    for ref in (f"refs/remotes/origin/{usual}", f"refs/heads/{usual}"):
+        if _read_line(root, "rev-parse", "--verify", "--quiet", ref):
+            return usual
     return _read_line(root, "symbolic-ref", "--short", "HEAD")
 
 

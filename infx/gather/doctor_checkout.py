@@ -23,6 +23,7 @@ from infx.gather.local import Receive, find_repository_name, load_part, parse_re
 from infx.gather.workflow_files import read_sources
 from infx.git import Git
 from infx.matrix.check import check_files as check_configs
+from infx.matrix.runners import parse_inventory
 from infx.policy.changelog import ChangelogPolicy
 from infx.policy.model import Policy
 from infx.records import replace
@@ -200,3 +201,11 @@ def _check_checklist(root: Path, policy: Policy) -> str | None:
     except InfxError as error:
         return f"{path}: {error.message}"
     return None
+
+
+def read_runner_labels(root: Path, policy: Policy) -> tuple[str, ...]:
+    """Return the labels of the runners file; none if it is missing or not valid, which other rules report."""
+    file = root / policy.runners
+    if not file.is_file():
+        return ()
+    return tuple(parse_inventory(file.read_bytes(), policy.runners).runners.labels)

@@ -19,6 +19,7 @@ from infx.github.errors import NotFoundError
 from infx.github.exchange import RequestCount
 from infx.github.merging import Merging
 from infx.github.overview import Overviews
+from infx.github.settings import RepositoryConfiguration
 from infx.github.workflows import Workflows
 
 _S = TypeVar("_S")
@@ -27,7 +28,7 @@ _T = TypeVar("_T")
 API_URL = "https://api.github.com"
 
 
-class GitHub(Overviews, Workflows, Merging):
+class GitHub(Overviews, Workflows, Merging, RepositoryConfiguration):
     """A client for one repository.
 
     Every method reads the whole answer or raises a subclass of GitHubError (`infx.github.errors`).

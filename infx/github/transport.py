@@ -83,6 +83,18 @@ class PyGithubTransport:
             raise ConnectionError(_describe(error)) from None
 
 
+def probe(url: str) -> int:
+    """Return the status of a web page, by HEAD, without credentials. Raises ConnectionError without an answer."""
+    try:
+        with (
+            _make_session(url) as session,
+            session.head(url, allow_redirects=True, timeout=TIMEOUT) as response,
+        ):
+            return response.status_code
+    except requests.RequestException as error:
+        raise ConnectionError(_describe(error)) from None
+
+
 _STATUS = "infx-status"
 _REPEATED = {202, 301, 302}  # statuses after which PyGithub sends another request
 

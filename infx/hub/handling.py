@@ -15,6 +15,8 @@ from infx.hub.faults import DELAYS, Fault, FaultKind
 from infx.hub.refusal import Refused
 from infx.hub.router import ROUTES, Call, Route
 from infx.hub.routes.actions import DISPATCHES
+from infx.hub.routes.pulls import REPO
+from infx.hub.routes.settings import ACCESS
 from infx.hub.service import Service
 from infx.hub.tokens import Token, TokenKind
 
@@ -158,10 +160,11 @@ def _dispatch(hub: Service, incoming: Incoming, exchange: Exchange, token: Token
 
 
 def _is_here(hub: Service, route: Route, arguments: Mapping[str, str]) -> bool:
-    """Return whether the hub has the repository of a request; of a neighbor it has only the dispatches."""
+    """Return whether the hub has the repository of a request; of other repositories it has only some routes."""
     name = f"{arguments['owner']}/{arguments['repo']}"
     is_neighbor = route.template == DISPATCHES and name in hub.state.neighbors
-    return is_neighbor or name.lower() == hub.repository.lower()
+    is_toolkit = route.template in {REPO, ACCESS} and name in hub.state.settings.toolkits
+    return is_neighbor or is_toolkit or name.lower() == hub.repository.lower()
 
 
 def _find(method: str, path: str) -> tuple[Route, Mapping[str, str]]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from email.utils import formatdate
 from pathlib import Path
 
+from infx.hub.configuring import SettingActions
 from infx.hub.events import Pusher
 from infx.hub.exchange import CORE, GRAPHQL, Exchange
 from infx.hub.faults import Faults
@@ -32,7 +33,7 @@ class Snapshot:
     refs: Mapping[str, str]
 
 
-class Service(QueueActions):
+class Service(QueueActions, SettingActions):
     """A hub without its HTTP servers."""
 
     store: str  # the file store's address, for links to artifacts

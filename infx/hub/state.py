@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from infx.hub.rules import Protection, Ruleset
+from infx.hub.settings import Settings
 from infx.model import CommentKind, UserType
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")  # each includes the roles before it
@@ -224,4 +225,5 @@ class State:
     events: list[Event] = field(default_factory=list)
     # other repositories that take `repository_dispatch`, with the events that they got: name, payload, login
     neighbors: dict[str, list[tuple[str, dict[str, Any], str]]] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
     ids: dict[str, int] = field(default_factory=dict)

@@ -25,7 +25,19 @@ WORKFLOW_SCOPES = (
     "security_events",
     "statuses",
 )
-SCOPES = (*WORKFLOW_SCOPES, "administration", "members", "merge_queues", "metadata", "workflows")
+SCOPES = (
+    *WORKFLOW_SCOPES,
+    "actions_variables",
+    "administration",
+    "environments",
+    "members",
+    "merge_queues",
+    "metadata",
+    "organization_administration",
+    "organization_self_hosted_runners",
+    "secrets",
+    "workflows",
+)
 _RANK = {"none": 0, "read": 1, "write": 2}
 
 

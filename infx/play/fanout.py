@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Protocol
 
+from infx.bench.config import Runners
 from infx.bench.jobs import RowJob
 from infx.bench.uploads import artifact_name
 from infx.matrix.row_file import ROW_FILE
 from infx.play.hub import PlayHub
 from infx.play.steps import RowOutcome
+from infx.rowfile.record import RECORD
 
 
 class Show(Protocol):
@@ -40,10 +43,12 @@ class Fanout:
     run: int
     caller: str  # the job that calls the workflow of the sweep
     prepare: Callable[[RowJob], Path]  # returns the folder in which a row runs
+    environ: Callable[[str], Mapping[str, str]]  # variables for a row on a runner
     folder: Path
     workers: int
     show: Show
     fail_fast: bool
+    runners: Runners  # which machines have a label
     _failed: Event = field(default_factory=Event)
 
     def play(self, canary: Sequence[RowJob], jobs: Sequence[RowJob]) -> list[RowOutcome]:
@@ -80,12 +85,13 @@ class Fanout:
 
     def _run(self, job: RowJob, name: str, worker: int) -> RowOutcome:
         """Run a row by the row file, on the worker's runner with the row's label."""
-        runner = f"{job.runs_on.removeprefix('cluster:')}_{worker:02}"
+        names = self.runners.labels.get(job.runs_on) or (f"{job.runs_on}_00",)
+        runner = names[worker % len(names)]
         record = self.hub.add_job(self.run, name, conclusion=None, runner=runner)
         self.show.started(job)
         started = time.perf_counter()
         out, log = self.folder / "artifacts" / artifact_name(job), self.folder / f"{job.id}.log"
-        code = self._run_row_file(job, out, log)
+        code = self._run_row_file(job, runner, out, log)
         files = sorted(out.iterdir()) if out.is_dir() else []
         conclusion = "success" if code == 0 else "failure"
         if files:
@@ -100,12 +106,12 @@ class Fanout:
             conclusion=conclusion,
             runner=runner,
             seconds=time.perf_counter() - started,
-            words=(log.read_text(errors="replace").strip().splitlines() or [""])[-1],
+            words=_find_words(out, log),
         )
         self.show.ended(outcome)
         return outcome
 
-    def _run_row_file(self, job: RowJob, out: Path, log: Path) -> int:
+    def _run_row_file(self, job: RowJob, runner: str, out: Path, log: Path) -> int:
         """Return the exit code of the row, which has a folder of its own with the measured scripts in it."""
         workplace = self.prepare(job)
         plan = self.folder / "sweep-plan"
@@ -126,9 +132,21 @@ class Fanout:
                 env={
                     **os.environ,
                     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+                    **self.environ(runner),
                 },
                 stdout=output,
                 stderr=subprocess.PIPE,
                 check=False,
             )
         return ended.returncode
+
+
+def _find_words(out: Path, log: Path) -> str:
+    """Return the last words of a row: the first error with its evidence if the job's record has it, or else of the log."""
+    try:
+        error = json.loads((out / RECORD).read_bytes())["error"] or {}
+    except OSError:  # the row did not start
+        error = {}
+    if error.get("evidence"):
+        return f"{error['message']} {error['evidence'][-1]}"
+    return (log.read_text(errors="replace").strip().splitlines() or [""])[-1]

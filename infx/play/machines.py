@@ -6,6 +6,7 @@ workflows that are not actions of infx are left out, because they may change the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections import Counter
@@ -15,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from infx.bench.jobs import RowJob
+from infx.errors import InfxError
 from infx.git import Git
 from infx.hub.state import Event
 from infx.hub.world import WORKFLOW_LOGIN
 from infx.matrix.folder import CANARY, JOBS, read_jobs
+from infx.matrix.runners import parse_runners
 from infx.phrases import count
 from infx.play.actions import Shell, find_permissions, read_action, read_permissions
 from infx.play.fanout import Fanout, Show
@@ -27,6 +30,7 @@ from infx.play.stage import Answer, PlayStage
 from infx.play.steps import RowOutcome, SweepEnd
 from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
+from infx.rowfile.launch_machine import RUNNER
 
 ACTIONS = "Actions"
 _CHECK = re.compile(r"(?m)^- (❌|⚠️) (Check [0-9]+ \([^)]+\)): \w+ — (.+)$")
@@ -123,6 +127,17 @@ class Machines:
         """
         hub = self.stage.hub
         run = run or hub.add_run(self.policy.sweep.workflow_file, pull=number, by=event.sender)
+        try:
+            end = self._play_jobs(event, number, run, is_valid=is_valid)
+        except BaseException:  # an interruption, too: no run may look as if it went on
+            with contextlib.suppress(InfxError):
+                hub.finish_run(run.id, "cancelled")
+            raise
+        hub.finish_run(run.id, "success" if end.is_good else "failure")
+        return end
+
+    def _play_jobs(self, event: Event, number: int, run: Numbered, *, is_valid: bool) -> SweepEnd:
+        hub = self.stage.hub
         gate = hub.add_job(run.id, "gate", conclusion=None)
         decision = self._gate(event, run, number)
         hub.finish_job(gate.id, "failure" if decision is None else "success")
@@ -132,7 +147,6 @@ class Machines:
             rows, is_good = self._sweep(run, number, decision, is_valid=is_valid)
         elif decision is not None and decision["verdict"] == "stop":
             hub.cancel_others(run.id, number)
-        hub.finish_run(run.id, "success" if is_good else "failure")
         return SweepEnd(run=run.id, decision=decision or {}, rows=tuple(rows), is_good=is_good)
 
     def _gate(self, event: Event, run: Numbered, number: int) -> dict[str, Any] | None:
@@ -171,10 +185,12 @@ class Machines:
             run=run.id,
             caller=self.policy.sweep.job,
             prepare=lambda job: self.prepare_row(job, measured, folder / "work" / job.id),
+            environ=self.make_row_environ,
             folder=folder,
             workers=self.workers,
             show=self.show,
             fail_fast=bool(decision["fail-fast"]),
+            runners=parse_runners((measured / self.policy.runners).read_bytes(), self.policy.runners)[0],
         )
         rows = fanout.play(read_row_jobs(plan / CANARY), read_row_jobs(plan / JOBS))
         self.note_rows(number, rows)
@@ -185,6 +201,10 @@ class Machines:
         sha = Git(measured).commit("HEAD")
         self._clone_at(sha, folder)
         return folder
+
+    def make_row_environ(self, runner: str) -> dict[str, str]:
+        """Return variables for a row on a runner, in addition to those of this process."""
+        return {RUNNER: runner}
 
     def note_rows(self, number: int, rows: Sequence[RowOutcome]) -> None:
         """Record how the rows ended."""

@@ -106,9 +106,9 @@ class PlayStage:
             git = Git(path)
             ref = self.hub.branch_ref(branch, repository)
             git.run(
-                "fetch", "--quiet", "origin", f"+{ref}:refs/demo/head", "+refs/heads/*:refs/remotes/origin/*"
+                "fetch", "--quiet", "origin", f"+{ref}:refs/play/head", "+refs/heads/*:refs/remotes/origin/*"
             )
-            git.run("checkout", "--quiet", "--force", "-B", branch, "refs/demo/head")
+            git.run("checkout", "--quiet", "--force", "-B", branch, "refs/play/head")
         return path
 
 

@@ -53,7 +53,13 @@ class SupervisedClient:
         code = find_code(child) or 0
         if code:
             self._settle(processes)
-            raise SuperviseError(self._describe(code))
+            if code > 128:
+                raise SuperviseError(
+                    self._describe(code, "signal", "Signal " + str(code - 128) + " ended the client.")
+                )
+            raise SuperviseError(
+                self._describe(code, "exit-code", "The client ended with " + str(code) + ".")
+            )
 
     def _start(self, argv: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
         try:
@@ -83,14 +89,13 @@ class SupervisedClient:
         count = sum(relay.count for relay in self._events.relays)
         if count != self._count:
             self._count, self._moved_at = count, now
-        lines = self._evidence.hide(self._tail.list_lines())
         progress, whole = limits["progress"], limits["client"]
         if progress is not None and now - self._moved_at >= progress:
             message = "The client wrote nothing for " + format(progress, "g") + " s and was stopped."
-            raise SuperviseError(Failure(codes.NO_PROGRESS, BENCHMARK, "no-progress", message, lines))
+            raise SuperviseError(self._describe(codes.NO_PROGRESS, "no-progress", message))
         if whole is not None and now - self._began_at >= whole:
             message = "The client took longer than " + format(whole, "g") + " s and was stopped."
-            raise SuperviseError(Failure(codes.TOO_LONG, BENCHMARK, "timeout", message, lines))
+            raise SuperviseError(self._describe(codes.TOO_LONG, "timeout", message))
 
     def _check(self, processes: list[SupervisedProcess]) -> None:
         failure = self._evidence.find_death(processes)
@@ -115,10 +120,5 @@ class SupervisedClient:
                 return
             self._events.wait(0.1)
 
-    def _describe(self, code: int) -> Failure:
-        lines = self._evidence.hide(self._tail.list_lines())
-        if code > 128:
-            return Failure(
-                code, BENCHMARK, "signal", "Signal " + str(code - 128) + " ended the client.", lines
-            )
-        return Failure(code, BENCHMARK, "exit-code", "The client ended with " + str(code) + ".", lines)
+    def _describe(self, code: int, kind: str, message: str) -> Failure:
+        return Failure(code, BENCHMARK, kind, message, self._evidence.hide(self._tail.list_lines()))

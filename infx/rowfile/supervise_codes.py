@@ -24,7 +24,7 @@ CODES = {
     WRONG_SPEC: "the spec or the command line is wrong; nothing was started",
 }
 
-STARTS = 5  # of a process that finds its ports taken
+STARTS = 3  # of a process that finds its ports taken
 CLIENT_GRACE = 10.0  # seconds between SIGTERM and SIGKILL for the client
 KILLED = 20.0  # until the kernel has ended a process that got SIGKILL
 # A launch kills this program 4 s after the first signal, and nothing else of a cancelled job lives longer than 10 s.

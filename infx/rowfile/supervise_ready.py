@@ -8,8 +8,9 @@ import socket
 import time
 from typing import NamedTuple
 
+from .supervise_sockets import Listener, find_holders, find_listeners
 from .supervise_spec import ProcessSpec
-from .supervise_table import Listener, ProcessEntry, describe_pid, find_holders, find_listeners
+from .supervise_table import ProcessEntry, describe_pid
 
 ANSWER_SECONDS = 10.0  # for an answer of the health path
 MAX_ANSWER = 4096  # bytes until the end of the first line
@@ -72,8 +73,11 @@ def _judge_owner(
             pid = next(iter(holders.values()))
             return Readiness(where + " is served by the process " + name + ", " + describe_pid(pid))
     holders = find_holders(others, [int(name) for name in os.listdir("/proc") if name.isdigit()])
-    stranger = describe_pid(next(iter(holders.values()))) if holders else "a process that /proc does not show"
-    return Readiness(where + " belongs to another process: " + stranger, is_taken=True)
+    if not holders:  # another user's process, or one that has just ended
+        return Readiness(where + " belongs to a process that /proc does not show")
+    return Readiness(
+        where + " belongs to another process: " + describe_pid(next(iter(holders.values()))), is_taken=True
+    )
 
 
 def ask_health(hosts: list[str], port: int, path: str, seconds: float, wake: int) -> str:

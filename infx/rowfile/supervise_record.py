@@ -25,10 +25,17 @@ class SuperviseRecord:
     def __init__(self, folder: str) -> None:
         self.failure: Failure | None = None
         self._error: dict[str, object] | None = None
-        self._folder = folder
+        self._path = os.path.join(folder, SUPERVISED)
         self._stages: list[dict[str, Any]] = []
         self._began_at = 0.0
         self._leftovers: list[str] = []
+
+    def clear(self) -> None:
+        """Remove a record of an earlier run, which would be taken for this one's. Raises OSError."""
+        new = self._path + ".new"
+        with open(new, "wb"):  # whether the record can be written is known before anything starts
+            os.replace(new, self._path)
+        os.remove(self._path)
 
     def begin(self, stage: str) -> None:
         """Begin a stage; the one before ends."""
@@ -75,13 +82,12 @@ class SuperviseRecord:
             "ports": ports,
             "left": self._leftovers[:MAX_EVIDENCE],
         }
-        path = os.path.join(self._folder, SUPERVISED)
         try:
-            with open(path + ".new", "w", encoding="ascii") as file:
+            with open(self._path + ".new", "w", encoding="ascii") as file:
                 file.write(json.dumps(values, indent=2) + "\n")
-            os.replace(path + ".new", path)
+            os.replace(self._path + ".new", self._path)
         except OSError as error:
-            print_line("supervise: " + path + " cannot be written: " + str(error.strerror) + ".")
+            print_line("supervise: " + self._path + " cannot be written: " + str(error.strerror) + ".")
 
 
 def _describe(process: SupervisedProcess) -> dict[str, Any]:

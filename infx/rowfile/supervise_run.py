@@ -7,7 +7,6 @@ import traceback
 
 from . import supervise_codes as codes
 from .failure import INFRASTRUCTURE, Failure
-from .record import SUPERVISED
 from .runner import print_line
 from .supervise_client import SupervisedClient
 from .supervise_events import Events, SuperviseError
@@ -69,10 +68,7 @@ class Supervisor:
     def _prepare(self) -> Families:
         """Make sure that the machine has what is needed. Raises OSError."""
         os.makedirs(self._folder, exist_ok=True)
-        record = os.path.join(self._folder, SUPERVISED)
-        with open(record, "wb"):  # a record of an earlier run would be taken for this one's
-            pass
-        os.remove(record)
+        self._record.clear()
         adopt_orphans()
         return Families(self._run)
 

@@ -23,6 +23,9 @@ DEFAULTS: dict[str, Any] = {
     "grace": 30,
     "required": True,
 }
+PROCESS_FIELDS = {"argv", "ready", *DEFAULTS}
+READY_FIELDS = {"path", "tcp", "port", "seconds"}
+FIELDS = {"processes", "entry", "limits"}
 READY_DEFAULTS: dict[str, Any] = {"seconds": 1800}
 LIMIT_DEFAULTS: dict[str, Any] = {"client": 14400, "progress": 1800, "gpu-memory": 300}  # seconds
 _NAME_FORM = "a name of a-z, 0-9 and -, at most 41 characters, that begins with a letter"
@@ -145,7 +148,7 @@ class _SpecCheck:
         self._owners: dict[str, str] = {}
 
     def check_all(self, values: Any) -> None:
-        if not self._check_object("The file", values, {"processes", "entry", "limits"}, {"processes"}):
+        if not self._check_object("The file", values, FIELDS, {"processes"}):
             return
         processes = values.get("processes")
         if self._expect("processes", processes, _is_map, "an object with a field for each process"):
@@ -168,7 +171,7 @@ class _SpecCheck:
             self._faults.append(
                 where + ": this is not a valid name; expected " + _NAME_FORM + ", not client."
             )
-        if not self._check_object(where, values, {"argv", "ready", *DEFAULTS}, {"argv"}):
+        if not self._check_object(where, values, PROCESS_FIELDS, {"argv"}):
             return
         if "argv" in values:
             form = "a list of texts that begins with a program"
@@ -186,6 +189,10 @@ class _SpecCheck:
                 where + ".after: no other process is called " + repr(other) + "." for other in unknown
             ]
         self._expect(where + ".workers", values.get("workers", []), _is_texts, "a list of patterns")
+        if values.get("workers") and "ready" not in values:
+            self._faults.append(
+                where + ".workers: they are looked at when the process is ready; it has no `ready`."
+            )
         self._expect(where + ".grace", values.get("grace", 0), _is_duration, "a number of seconds")
         self._expect(where + ".required", values.get("required", True), _is_bool, "true or false")
         form = "an object whose fields are names of variables and whose values are texts"
@@ -207,7 +214,7 @@ class _SpecCheck:
         if "ready" not in values:
             return
         ready = values["ready"]
-        if not self._check_object(where, ready, {"path", "tcp", "port", "seconds"}, set()):
+        if not self._check_object(where, ready, READY_FIELDS, set()):
             return
         if ("path" in ready) == ("tcp" in ready):
             self._faults.append(where + ': expected either "path": "/health" or "tcp": true.')

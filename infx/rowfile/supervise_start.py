@@ -117,9 +117,12 @@ class Starter:
 
     def _judge(self, process: SupervisedProcess, left: float) -> Readiness:
         """Return whether a process answers, and has its workers."""
-        wake = self._events.cancellation.wake
-        port = self.ports.numbers[process.spec.ready_port]
-        readiness = judge_readiness(process.spec, port, self._families.find(), max(left, 0.1), wake)
+        for _ in range(2):
+            wake = self._events.cancellation.wake
+            port = self.ports.numbers[process.spec.ready_port]
+            readiness = judge_readiness(process.spec, port, self._families.find(), max(left, 0.1), wake)
+            if not readiness.is_taken:  # or else it may be a child that has started in the meantime
+                break
         if not readiness.reason:
             missing = process.find_workers(self._families.find().get(process.spec.name, []))
             if missing:

@@ -1,15 +1,12 @@
-"""The processes of this machine as /proc shows them: which belong together, and which listens on a port."""
+"""The processes of this machine as /proc shows them, and which of them belong together."""
 
 from __future__ import annotations
 
 import os
 import signal
-import socket
-import sys
 from typing import NamedTuple
 
 MARK = "INFX_SUPERVISED"  # variable of all supervised processes; its value is a word of this run and the process's name
-_LISTENS = "0A"  # state of a socket in /proc/net/tcp
 MAX_TITLE, MAX_ENVIRONMENT = 200, 4_000_000
 
 
@@ -23,17 +20,6 @@ class ProcessEntry(NamedTuple):
     pid: int
     parent: int
     started: int
-
-
-class Listener(NamedTuple):
-    """A socket that listens.
-
-    Attributes:
-        hosts: addresses by which this machine reaches it.
-    """
-
-    inode: str
-    hosts: list[str]
 
 
 def read_entry(pid: int) -> ProcessEntry | None:
@@ -151,57 +137,3 @@ class Families:
             return ""
         marks = [variable[len(self._mark) :] for variable in variables if variable.startswith(self._mark)]
         return marks[0].decode(errors="replace") if marks else ""
-
-
-def find_listeners(port: int) -> list[Listener]:
-    """Return the sockets that listen on a port. Raises OSError without /proc."""
-    listeners = []
-    end = ":" + format(port, "04X")
-    for path in ("/proc/self/net/tcp", "/proc/self/net/tcp6"):
-        try:
-            with open(path, encoding="ascii", errors="replace") as file:
-                lines = file.read().splitlines()[1:]
-        except FileNotFoundError:
-            if path.endswith("6"):  # a kernel without IPv6
-                continue
-            raise
-        listeners += [
-            Listener(fields[9], _find_hosts(fields[1][:-5]))
-            for fields in map(str.split, lines)
-            if len(fields) > 9 and fields[3] == _LISTENS and fields[1].endswith(end)
-        ]
-    return listeners
-
-
-def _find_hosts(local: str) -> list[str]:
-    """Return addresses that reach a listening socket.
-
-    local: its address, in groups of four bytes that the kernel prints as numbers.
-    """
-    groups = [int(local[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(local), 8)]
-    address = b"".join(groups)
-    if any(address):
-        return [socket.inet_ntop(socket.AF_INET6 if len(address) > 4 else socket.AF_INET, address)]
-    return ["127.0.0.1", "::1"] if len(address) > 4 else ["127.0.0.1"]
-
-
-def find_holders(inodes: set[str], pids: list[int]) -> dict[str, int]:
-    """Return a process that holds each socket, as far as these processes hold them."""
-    wanted = {"socket:[" + inode + "]": inode for inode in inodes}
-    holders: dict[str, int] = {}
-    for pid in pids:
-        folder = "/proc/" + str(pid) + "/fd"
-        try:
-            descriptors = os.listdir(folder)
-        except OSError:  # it has ended, or it is another user's
-            continue
-        for descriptor in descriptors:
-            try:
-                inode = wanted.get(os.readlink(folder + "/" + descriptor))
-            except OSError:
-                continue
-            if inode is not None:
-                holders.setdefault(inode, pid)
-        if len(holders) == len(inodes):
-            break
-    return holders

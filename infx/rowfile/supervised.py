@@ -38,16 +38,16 @@ def _read(path: str, started_at: float) -> dict[str, Any]:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return {}
-    with open(descriptor, "rb") as file:
+    try:
         state = os.fstat(descriptor)
         # a second of grace, because clocks of file systems are coarse
-        if not stat.S_ISREG(state.st_mode) or state.st_mtime < started_at - 1:
+        if not stat.S_ISREG(state.st_mode) or state.st_mtime < started_at - 1 or state.st_size > MAX_BYTES:
             return {}
-        try:
-            data = file.read(MAX_BYTES + 1)
-            values = json.loads(data.decode()) if len(data) <= MAX_BYTES else {}
-        except (OSError, ValueError, RecursionError):
-            return {}
+        values = json.loads(os.read(descriptor, MAX_BYTES).decode())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    finally:
+        os.close(descriptor)
     return values if isinstance(values, dict) else {}
 
 

@@ -104,3 +104,19 @@ def test_the_doctor_misses_only_what_a_person_must_do(
         "unknown",
     }  # the pinned commit of the tests is not the installed one
     assert lacks == {"runner-boundary": "missing", "merge-driver": "missing"}, called.err
+
+
+@pytest.mark.parametrize(
+    ("files", "script"),
+    [({}, "benchmarks/single_node/fixed_seq_len/qwen3_bf16.sh"), (OWN, "benchmarks/run.sh")],
+    ids=["example", "own files"],
+)
+def test_an_unwritten_benchmark_fails_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes], script: str
+) -> None:
+    make_repository(tmp_path).commit(files)
+    monkeypatch.chdir(tmp_path)
+    assert init().code == 0
+    done = subprocess.run(["bash", script], capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{script} measures nothing yet. Write the benchmark of this row there.\n"

@@ -73,6 +73,19 @@ def test_the_name_and_the_branch_come_from_the_clone(repository: Repository, tmp
     assert "branches: [trunk]" in (repository.path / ".github/workflows/changelog.yml").read_text()
 
 
+@pytest.mark.parametrize(("branch", "found"), [("main", "main"), ("trunk", "trunk")])
+def test_files_may_be_made_on_a_branch_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, branch: str, found: str
+) -> None:
+    repository = make_repository(tmp_path, branch)
+    if branch == "main":
+        repository.branch("add-infx")
+    monkeypatch.chdir(tmp_path)
+    assert init().code == 0
+    workflow = (tmp_path / ".github/workflows/changelog.yml").read_text()
+    assert workflow.count(f"branches: [{found}]") == 3
+
+
 def test_a_branch_that_is_not_the_default_branch_is_reported(repository: Repository) -> None:
     """Comments, schedules and finished runs start workflows of the default branch only."""
     repository.git.run("update-ref", "refs/remotes/origin/main", "HEAD")
@@ -119,9 +132,11 @@ def test_two_pull_requests_add_the_same_files_as_one(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second call needs no answers again: the policy and the files of the first one have them."""
-    assert init(*SIGNOFFS, *APP, *RENAMED, "--only", "configs").code == 0
+    first = init(*SIGNOFFS, *APP, *RENAMED, "--only", "configs")
+    assert "Then run infx init --only workflows, unless the workflows exist." in first.json["next"]
     assert not any(path.startswith(".github/workflows") for path in read_files(repository.path))
-    assert call("init", "--only", "workflows", "--actions", ACTIONS).code == 0
+    second = call("init", "--only", "workflows", "--actions", ACTIONS, "--format", "json")
+    assert second.json["next"][0].startswith("Commit the workflows when release/1.0 has the policy")
     in_one = make_repository(tmp_path / "one")
     monkeypatch.chdir(in_one.path)
     assert init(*SIGNOFFS, *APP, *RENAMED).code == 0
@@ -130,7 +145,9 @@ def test_two_pull_requests_add_the_same_files_as_one(
 
 def test_a_trial_needs_two_files(repository: Repository) -> None:
     """The files of the trial stay when the others come, which do not contain its workflow."""
-    called = init("--only", "shadow")
+    called = call(
+        "init", "--only", "shadow", "--repo", "acme/bench", "--actions", ACTIONS, "--format", "json"
+    )
     assert called.code == 0
     files = read_files(repository.path)
     assert set(files) == {"README.md", POLICY, SHADOW}
@@ -238,6 +255,17 @@ def test_a_terminal_asks_and_shows_what_was_found(
     assert files["configs/runners.yaml"].decode().endswith("labels:\n  h200: [h200-a_0]\n  b200: [b200_0]\n")
     assert files[".github/CODEOWNERS"].decode().endswith("* @mia @noor\n")
     assert ".github/workflows/merge.yml" not in files
+
+
+def test_a_terminal_does_not_ask_what_the_policy_has(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first call leaves three questions: sign-offs, an App, and the version of infx."""
+    assert init().code == 0
+    monkeypatch.setattr("sys.stdin", Terminal("\n\n\n"))
+    called = call("init", "--diff")
+    assert (called.code, called.out) == (0, "")
+    assert called.err.count("--") == 3, called.err
 
 
 def test_with_yes_a_terminal_asks_nothing(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:

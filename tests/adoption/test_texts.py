@@ -65,7 +65,7 @@ def test_every_workflow_of_infx_is_made_or_left_out_for_a_reason() -> None:
 
 def test_workflows_have_no_default_name_that_the_policy_changes() -> None:
     paths = ("changelog", "runners", "clusters", "priorities", "eval_thresholds")
-    changes = {"base_branch": "trunk", **{name: f"other/{name}.yaml" for name in paths}}
+    changes: dict[str, Any] = {"base_branch": "trunk", **{name: f"other/{name}.yaml" for name in paths}}
     policy = replace(default_policy(), **changes)
     text = "".join(render_workflows(policy, PIN, has_signoffs=True, has_app=True).values())
     for name in paths:

@@ -13,6 +13,7 @@ TOOLKIT = "acme/infx"
 COMMIT = "1f" * 20  # the commit of infx that the workflows pin
 POLICY = """\
 repository: acme/bench
+identities: ["github-actions[bot]", "bench-bot[bot]"]
 sweep: {row-command: [bash, benchmarks/run.sh]}
 workflows:
   required-checks: [changelog]
@@ -24,14 +25,15 @@ repos:
     rev: {COMMIT}
     hooks: [{{id: infx-config-check}}, {{id: infx-changelog-validate}}, {{id: infx-workflows-check}}]
 """
-_CONFIG = {"most": 64}
+OWN = ("ci.yml", "release.yml", "shadow.yml")  # workflows that a complete adopter does not have
+CHECKLISTS = ("docs/PR_REVIEW_CHECKLIST.md", "docs/PR_REVIEW_CHECKLIST_zh.md")
 
 
 def list_workflows() -> dict[str, str]:
     """Return infx's own workflows as another repository has them: with pinned actions instead of its own ones."""
     files = {}
     for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
-        if path.name != "ci.yml":
+        if path.name not in OWN:
             text = path.read_text("utf-8")
             files[f".github/workflows/{path.name}"] = re.sub(
                 r"\./\.infx/(\.github/actions/\w+)", rf"{TOOLKIT}/\1@{COMMIT}", text
@@ -43,13 +45,13 @@ def list_files() -> dict[str, str]:
     """Return all files of the repository."""
     link = "https://github.com/acme/bench/pull/1"
     return {
-        seed.NVIDIA: seed._CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", **_CONFIG),
-        seed.AMD: seed._CONFIG.format(key="dsr1-fp8-mi300x-sglang", runner="mi300x", **_CONFIG),
+        seed.NVIDIA: seed._CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=64),
+        seed.AMD: seed._CONFIG.format(key="dsr1-fp8-mi300x-sglang", runner="mi300x", most=64),
         seed.RUNNERS: seed._RUNNERS,
         seed.CHANGELOG: seed._entry("dsr1-fp8-h200-sglang", "Measure DeepSeek-R1 on H200.", link),
         seed.POLICY: POLICY,
         ".github/CODEOWNERS": "* @mia\n",
-        "docs/PR_REVIEW_CHECKLIST.md": (ROOT / "docs/PR_REVIEW_CHECKLIST.md").read_text("utf-8"),
+        **{path: (ROOT / path).read_text("utf-8") for path in CHECKLISTS},
         "benchmarks/run.sh": "#!/bin/sh\n",
         ".gitattributes": "perf-changelog.yaml merge=infx-changelog\n",
         ".pre-commit-config.yaml": HOOKS,

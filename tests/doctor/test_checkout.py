@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from infx.doctor.checkout import judge_checkout
+from infx.doctor.facts import CheckoutFacts, CheckSummary, MergeDriver
+from infx.doctor.lines import Health, Unseen
 from infx.doctor.rules import RULES
+from infx.doctor.usage import RemoteUse
+from infx.policy.model import Policy, WorkflowsPolicy
+from infx.records import replace
 from tests.calling import call
-from tests.doctor.adopter import COMMIT, POLICY, list_workflows, make_adopter
+from tests.doctor.adopter import COMMIT, TOOLKIT, list_workflows
 from tests.repository import Repository
 
-
-@pytest.fixture
-def adopter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    repository = make_adopter(tmp_path / "bench")
-    monkeypatch.chdir(repository.path)
-    monkeypatch.setattr("infx.gather.doctor_checkout.read_installed", lambda: COMMIT)
-    return repository
+UNSEEN = Unseen(reason="It cannot be read.")
+FAILED = CheckSummary(errors=2, warnings=1, first="a:1: wrong")
+WORKFLOWS = tuple(list_workflows())
+OTHER = "2e" * 20
 
 
 def find_faults() -> list[tuple[str, str]]:
     """Return rule and state of each line that is not ok."""
     called = call("doctor", "--offline")
-    lines = called.json["lines"]
-    faults = [(line["rule"], line["state"]) for line in lines if line["state"] != "ok"]
+    faults = [(line["rule"], line["state"]) for line in called.json["lines"] if line["state"] != "ok"]
     assert called.code == int(bool(faults))
     assert called.json["ok"] is not bool(faults)
-    assert all(line["fix"] for line in lines if line["state"] in {"missing", "wrong"})
     return faults
 
 
@@ -40,74 +42,147 @@ def test_a_repository_with_everything_is_healthy(adopter: Repository) -> None:
     assert find_faults() == []
 
 
-Break = Callable[[Repository], object]
-
-
-def edit(path: str, old: str, new: str, *, committed: bool = True) -> Break:
-    """Return a function that replaces a text in a file."""
-
-    def change(repository: Repository) -> None:
-        text = (repository.path / path).read_text("utf-8")
-        assert old in text
-        files = {path: text.replace(old, new)}
-        repository.commit(files) if committed else repository.write(files)
-
-    return change
-
-
-def remove(*paths: str) -> Break:
-    def change(repository: Repository) -> None:
-        for path in paths:
-            (repository.path / path).unlink()
-        repository.commit({})
-
-    return change
-
-
-def run_git(*arguments: str) -> Break:
-    return lambda repository: repository.git.run(*arguments)
-
-
-WORKFLOWS = tuple(list_workflows())
-ROWS, RECONCILE = ".github/workflows/benchmark.yml", ".github/workflows/reconcile.yml"
-
-
 @pytest.mark.parametrize(
-    ("breaks", "faults"),
+    ("changes", "faults"),
     [
-        (run_git("checkout", "--quiet", "-b", "feature"), []),
-        (run_git("branch", "-m", "other"), [("base-policy", "unknown"), ("changelog", "unknown"), ("base-workflows", "unknown")]),
-        (run_git("remote", "set-url", "origin", "https://github.com/foo/bench"), [("repository", "wrong")]),
-        (edit("configs/policy.yaml", POLICY, POLICY + "models: configs/other.yaml\n"), [("file", "missing")]),
-        (edit("configs/nvidia-master.yaml", "precision: fp8", "precision: 8"), [("config", "wrong")]),
-        (edit("perf-changelog.yaml", "Measure", "Re-measure", committed=False), [("changelog", "wrong")]),
-        (edit(ROWS, "timeout-minutes: 780", ""), [("workflows", "wrong")]),
-        (remove(".github/workflows/changelog.yml"), [("needed-workflow", "missing")]),
-        (edit(RECONCILE, f"reconcile@{COMMIT}", "reconcile@v1"), [("pin", "wrong"), ("pin", "wrong")]),
-        (edit("configs/policy.yaml", "  runner-boundary", "  # "), [("runner-boundary", "missing")]),
-        (remove(".github/CODEOWNERS"), [("codeowners", "wrong")]),
-        (edit(".github/CODEOWNERS", "* @mia", "* @mia\n!x @mia"), [("codeowners", "wrong")]),
-        (remove("docs/PR_REVIEW_CHECKLIST.md"), [("checklist", "wrong")]),
-        (remove("benchmarks/run.sh"), [("row-command", "missing")]),
-        (remove(".gitattributes"), [("merge-driver", "missing")]),
-        (run_git("config", "--unset", "merge.infx-changelog.driver"), [("merge-driver", "missing")]),
-        (edit(".pre-commit-config.yaml", "{id: infx-config-check}, ", ""), [("pre-commit", "missing")]),
+        ({"has_policy": False}, [("policy", "missing")]),
+        ({"base_policy": None}, [("base-policy", "missing")]),
+        ({"base_policy": UNSEEN}, [("base-policy", "unknown")]),
+        ({"base_policy": False}, []),  # a branch that changes the policy
+        ({"repository": None}, [("repository", "missing")]),
+        ({"remotes": ("foo/bench", "foo/other")}, [("repository", "wrong")]),
+        ({"remotes": ("foo/bench", "Acme/Bench")}, []),  # a clone of a fork
+        ({"existing": frozenset()}, [("file", "missing")] * 4 + [("row-command", "missing")]),
+        ({"config": FAILED}, [("config", "wrong")]),
+        ({"config": UNSEEN}, [("config", "unknown")]),
+        ({"changelog": FAILED}, [("changelog", "wrong")]),
+        ({"workflows": FAILED}, [("workflows", "wrong")]),
+        ({"base_paths": frozenset(WORKFLOWS[1:])}, [("base-workflows", "missing")]),
+        ({"base_paths": UNSEEN}, [("base-workflows", "unknown")]),
+        ({"installed": OTHER}, [("version", "wrong")]),
+        ({"installed": UNSEEN}, [("version", "unknown")]),
+        ({"codeowners": "There is no CODEOWNERS file."}, [("codeowners", "wrong")]),
+        ({"checklist": "The checklist has no items."}, [("checklist", "wrong")]),
+        ({"driver": MergeDriver(has_attribute=False, has_command=True)}, [("merge-driver", "missing")]),
+        ({"driver": MergeDriver(has_attribute=True, has_command=False)}, [("merge-driver", "missing")]),
+        ({"driver": None}, []),
+        ({"hooks": ("infx-config-check",)}, [("pre-commit", "missing")]),
+        ({"hooks": None}, []),
     ],
 )  # fmt: skip
 def test_a_fault_gives_only_its_line(
-    adopter: Repository, breaks: Break, faults: list[tuple[str, str]]
+    healthy: tuple[CheckoutFacts, Policy], changes: Mapping[str, Any], faults: list[tuple[str, str]]
 ) -> None:
-    breaks(adopter)
-    assert find_faults() == faults
+    facts, policy = healthy
+    lines = judge_checkout(replace(facts, **changes), policy)
+    assert [(line.rule.id, line.health) for line in lines if line.health is not Health.OK] == faults
+    assert all(line.fix for line in lines if line.health in {Health.MISSING, Health.WRONG})
 
 
-def test_a_policy_that_is_not_on_the_base_branch_is_missing(adopter: Repository) -> None:
+def test_a_workflow_that_the_policy_needs_is_missing(healthy: tuple[CheckoutFacts, Policy]) -> None:
+    facts, policy = healthy
+    kept = {name: paths for name, paths in facts.use.actions.items() if name != "reconcile"}
+    lines = judge_checkout(replace(facts, use=replace(facts.use, actions=kept)), policy)
+    (line,) = [line for line in lines if line.health is not Health.OK]
+    assert line.rule.id == "needed-workflow"
+    assert line.fix is not None
+    assert ".github/workflows/reconcile.yml" in line.fix
+
+
+def test_only_called_workflows_do_not_check_the_changelog(healthy: tuple[CheckoutFacts, Policy]) -> None:
+    """sweep.yml validates the changelog too, but no pull request starts it by itself."""
+    facts, policy = healthy
+    events = {**facts.use.events, ".github/workflows/changelog.yml": frozenset({"push"})}
+    lines = judge_checkout(replace(facts, use=replace(facts.use, events=events)), policy)
+    faults = [line.rule.id for line in lines if line.health is not Health.OK]
+    assert faults == ["needed-workflow"]
+
+
+@pytest.mark.parametrize(
+    ("uses", "faults"),
+    [
+        ("actions/checkout@v7", ["pin"]),
+        ("acme/bench/.github/workflows/benchmark.yml@main", []),  # a runner group requires this form
+        ("acme/bench/.github/workflows/benchmark.yml@feature", ["pin"]),
+    ],
+)
+def test_every_use_of_another_repository_is_a_commit(
+    healthy: tuple[CheckoutFacts, Policy], uses: str, faults: list[str]
+) -> None:
+    facts, policy = healthy
+    remote = (*facts.use.remote, RemoteUse(path=WORKFLOWS[0], uses=uses))
+    lines = judge_checkout(replace(facts, use=replace(facts.use, remote=remote)), policy)
+    assert [line.rule.id for line in lines if line.health is not Health.OK] == faults
+
+
+def test_two_commits_of_infx_are_reported(healthy: tuple[CheckoutFacts, Policy]) -> None:
+    facts, policy = healthy
+    toolkits = frozenset({(TOOLKIT, COMMIT), (TOOLKIT, OTHER)})
+    lines = judge_checkout(replace(facts, use=replace(facts.use, toolkits=toolkits)), policy)
+    assert [line.rule.id for line in lines if line.health is not Health.OK] == ["pin"]
+
+
+def test_the_policy_must_state_what_protects_the_runners(healthy: tuple[CheckoutFacts, Policy]) -> None:
+    facts, policy = healthy
+    silent = replace(policy, workflows=WorkflowsPolicy())
+    warned = CheckSummary(errors=0, warnings=1, rules=frozenset({"runner-boundary"}))
+    lines = judge_checkout(replace(facts, workflows=warned), silent)
+    assert [line.rule.id for line in lines if line.health is not Health.OK] == ["runner-boundary"]
+    assert all(line.health is Health.OK for line in judge_checkout(facts, silent))  # no job is exposed
+
+
+def test_every_fault_of_a_clone_is_read(adopter: Repository) -> None:
+    """The faults are independent, so one clone can have all of them."""
+    root = adopter.path
+    adopter.git.run("remote", "set-url", "origin", "https://github.com/foo/bench")
+    adopter.git.run("config", "--unset", "merge.infx-changelog.driver")
+    for path in ("benchmarks/run.sh", "docs/PR_REVIEW_CHECKLIST.md", ".github/workflows/reconcile.yml"):
+        (root / path).unlink()
+    for path, old, new in (
+        ("configs/nvidia-master.yaml", "precision: fp8", "precision: 8"),
+        ("perf-changelog.yaml", "Measure", "Re-measure"),
+        (".github/workflows/benchmark.yml", "timeout-minutes: 780", ""),
+        (".github/workflows/changelog.yml", f"@{COMMIT}", "@v1"),
+        (".github/CODEOWNERS", "* @mia", "* @mia\n!x @mia"),
+        (".pre-commit-config.yaml", "infx-config-check", "other"),
+    ):
+        text = (root / path).read_text("utf-8")
+        assert old in text
+        adopter.write({path: text.replace(old, new)})
+    assert find_faults() == [
+        ("repository", "wrong"),
+        ("config", "wrong"),
+        ("changelog", "wrong"),
+        ("workflows", "wrong"),
+        ("needed-workflow", "missing"),
+        ("pin", "wrong"),
+        ("pin", "wrong"),
+        ("codeowners", "wrong"),
+        ("checklist", "wrong"),
+        ("row-command", "missing"),
+        ("merge-driver", "missing"),
+        ("pre-commit", "missing"),
+    ]
+
+
+def test_what_only_a_branch_has_is_missing_on_the_base_branch(adopter: Repository) -> None:
     """Workflows and policy in one branch: neither works before the merge."""
     files = {path: (adopter.path / path).read_bytes() for path in ("configs/policy.yaml", *WORKFLOWS)}
-    remove(*files)(adopter)
+    for path in files:
+        (adopter.path / path).unlink()
+    adopter.commit({})
     adopter.branch("feature")
     adopter.commit(files)
     assert find_faults() == [("base-policy", "missing"), ("base-workflows", "missing")]
+
+
+def test_without_a_base_branch_nothing_about_it_is_ok(adopter: Repository) -> None:
+    adopter.git.run("branch", "-m", "other")
+    assert find_faults() == [
+        ("base-policy", "unknown"),
+        ("changelog", "unknown"),
+        ("base-workflows", "unknown"),
+    ]
 
 
 def test_a_broken_policy_is_the_only_line(adopter: Repository) -> None:
@@ -115,29 +190,24 @@ def test_a_broken_policy_is_the_only_line(adopter: Repository) -> None:
     assert find_faults() == [("policy", "wrong")]
 
 
-def test_a_repository_without_anything_has_no_line_that_is_ok_unseen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_folder_has_no_line_that_is_ok(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     called = call("doctor", "--offline")
     states = {line["rule"]: line["state"] for line in called.json["lines"]}
     assert called.code == 1
-    assert {rule for rule, state in states.items() if state == "ok"} == set()
+    assert "ok" not in states.values()
     assert states["policy"] == "missing"
     assert states["config"] == states["changelog"] == states["workflows"] == "unknown"
 
 
-@pytest.mark.parametrize(("installed", "state"), [("2e" * 20, "wrong"), (None, "unknown")])
-def test_another_version_than_the_pinned_one_is_reported(
-    adopter: Repository, monkeypatch: pytest.MonkeyPatch, installed: str | None, state: str
+def test_the_fix_of_another_version_is_the_installation_of_the_pinned_one(
+    healthy: tuple[CheckoutFacts, Policy],
 ) -> None:
-    from infx.doctor.lines import Unseen
-
-    found = installed or Unseen(reason="It was not installed from a commit.")
-    monkeypatch.setattr("infx.gather.doctor_checkout.read_installed", lambda: found)
-    assert find_faults() == [("version", state)]
-    (line,) = [line for line in call("doctor", "--offline").json["lines"] if line["rule"] == "version"]
-    assert line["fix"] == f'pip install "git+https://github.com/acme/infx@{COMMIT}"'
+    facts, policy = healthy
+    for installed in (OTHER, UNSEEN):
+        lines = judge_checkout(replace(facts, installed=installed), policy)
+        (line,) = [line for line in lines if line.rule.id == "version"]
+        assert line.fix == f'pip install "git+https://github.com/acme/infx@{COMMIT}"'
 
 
 def test_on_actions_the_clone_needs_no_merge_driver(adopter: Repository) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema_rs
 
@@ -25,6 +25,12 @@ UNDESCRIBED = {
     "/_store/{artifact}",
     "/apps/{slug}",
     "/graphql",
+    "/orgs/{org}/installations",
+    "/repos/{owner}/{repo}/actions/permissions/access",
+    "/repos/{owner}/{repo}/actions/permissions/fork-pr-contributor-approval",
+    "/repos/{owner}/{repo}/actions/permissions/fork-pr-workflows-private-repos",
+    "/repos/{owner}/{repo}/actions/permissions/selected-actions",
+    "/repos/{owner}/{repo}/environments/{environment}/secrets",
 }
 
 
@@ -110,8 +116,11 @@ class Description:
         }
         problems = [f"unknown query parameter {name}" for name in query.keys() - known.keys()]
         for name in query.keys() & known.keys():
-            is_number = known[name].get("type") == "integer" and query[name].isdecimal()
-            value = int(query[name]) if is_number else query[name]
+            kind, value = known[name].get("type"), cast("str | int | bool", query[name])
+            if kind == "integer" and query[name].isdecimal():
+                value = int(query[name])
+            elif kind == "boolean" and query[name] in {"true", "false"}:
+                value = query[name] == "true"
             problems += self._check(known[name], value, f"query {name}")
         return problems
 

@@ -121,6 +121,36 @@ def act(hub: Hub, github: GitHub) -> None:
         github.dispatch_workflow("run-sweep.yml", ref="0" * 40, inputs={})
 
 
+SETTINGS = dict.fromkeys(
+    ("actions_variables", "administration", "environments", "organization_self_hosted_runners", "secrets"),
+    "read",
+)
+
+
+def look_at_settings(hub: Hub, github: GitHub) -> None:
+    hub.add_environment("reconcile", branches=["main"])
+    hub.add_environment("publish", protected_only=True)
+    hub.add_runner("node-1", "self-hosted", "h200")
+    hub.add_runner("node-2", "h200", group=hub.add_runner_group("gpu", "acme/bench/a.yml@main"))
+    hub.state.settings.secrets.add("KEY")
+    hub.state.settings.variables["INFX_APP_ID"] = "7"
+    github.settings()
+    github.label_names()
+    github.protected_branches()
+    github.environments()
+    github.environment_branches("reconcile")
+    github.secret_names()
+    github.variables()
+    github.runners()
+    github.organization_runners("acme")
+    github.runner_groups("acme")
+    github.token_settings()
+    for hub.state.settings.actions.is_enabled in (False, True):
+        github.actions_settings()
+    with pytest.raises(NotFoundError):
+        github.organization_runners("other")
+
+
 def ask_by_hand(hub: Hub, token: str) -> None:
     """Send the requests that people and other tools may send, but infx's client does not."""
     base = f"{hub.api}/repos/{hub.repository}"
@@ -173,13 +203,14 @@ def ask_by_hand(hub: Hub, token: str) -> None:
 def test_every_exchange_follows_githubs_description(
     hub: Hub, client: Callable[[str | None], GitHub], description: Description
 ) -> None:
-    token = hub.app_token("bench-bot[bot]", {**ALL, "members": "write", "administration": "read"})
+    token = hub.app_token("bench-bot[bot]", {**ALL, **SETTINGS, "members": "write"})
     hub.add_ruleset(("infx/sweep", ACTIONS_APP), methods=["merge", "squash"])
     hub.add_ruleset(branch="release", queue=QueueRule())
     hub.protect("infx/sweep")
     hub.state.teams["acme/core"] = {"mia"}
     github = client(token)
     talk(github)
+    look_at_settings(hub, github)
     review(hub, github)
     look_around(hub, github)
     judge(hub, github)

@@ -10,6 +10,7 @@ import requests
 
 from infx.github.api import GitHub
 from infx.hub import Hub
+from infx.hub.settings import Toolkit
 from infx.model import ReviewState
 
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
@@ -239,3 +240,49 @@ def test_the_state_of_a_review_is_in_capitals_only_in_the_api(hub: Hub, github: 
 def test_an_unknown_path_is_404(hub: Hub, path: str) -> None:
     answer = requests.get(f"{hub.api}{path}", timeout=5)
     assert (answer.status_code, answer.json()["message"]) == (404, "Not Found")
+
+
+SECRETS = shape(total_count=NUMBER, secrets={"items": shape(name=TEXT, created_at=TEXT, updated_at=TEXT)})
+INSTALLATION = shape(
+    id=NUMBER,
+    app_id=NUMBER,
+    app_slug=TEXT,
+    permissions={"type": "object"},
+    repository_selection={"enum": ["all", "selected"]},
+    suspended_at={"type": ["string", "null"]},
+)
+APPROVALS = ["first_time_contributors_new_to_github", "first_time_contributors", "all_external_contributors"]
+# GitHub's description of these routes is not in the available part.
+SETTINGS = {
+    "repos/acme/bench/environments/reconcile/secrets": SECRETS,
+    "orgs/acme/installations": shape(total_count=NUMBER, installations={"items": INSTALLATION}),
+    "repos/acme/bench/actions/permissions/selected-actions": shape(
+        github_owned_allowed=FLAG, verified_allowed=FLAG, patterns_allowed={"items": TEXT}
+    ),
+    "repos/acme/bench/actions/permissions/fork-pr-contributor-approval": shape(
+        approval_policy={"enum": APPROVALS}
+    ),
+    "repos/acme/bench/actions/permissions/fork-pr-workflows-private-repos": shape(
+        run_workflows_from_fork_pull_requests=FLAG,
+        send_write_tokens_to_workflows=FLAG,
+        send_secrets_and_variables=FLAG,
+        require_approval_for_fork_pr_workflows=FLAG,
+    ),
+    "repos/acme/infx/actions/permissions/access": shape(
+        access_level={"enum": ["none", "user", "organization", "enterprise"]}
+    ),
+}
+
+
+@pytest.mark.parametrize("path", SETTINGS)
+def test_settings(hub: Hub, path: str) -> None:
+    hub.add_environment("reconcile", branches=["main"], secrets=["KEY"])
+    hub.install_app("bench-bot", {"contents": "write"}, app_id=7)
+    settings = hub.state.settings
+    settings.actions.allowed = "selected"
+    settings.toolkits["acme/infx"] = Toolkit(is_private=True)
+    settings.is_private = "private-repos" in path
+    headers = {"Authorization": f"token {hub.user_token('mia')}"}
+    check(SETTINGS[path], requests.get(f"{hub.api}/{path}", headers=headers, timeout=5).json())
+    reader = {"Authorization": f"token {hub.user_token('zoe')}"}
+    assert requests.get(f"{hub.api}/{path}", headers=reader, timeout=5).status_code == 403

@@ -95,6 +95,17 @@ def test_an_invalid_entry_stops_the_sweep_before_its_rows(hub: Hub) -> None:
     assert "infx shards" not in played.out
 
 
+def test_an_interrupted_play_leaves_no_running_sweep(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("infx.play.fanout.Fanout.play", interrupt)
+    hub.label(find(hub, "ready"), LABEL, by="mia")
+    assert play(hub, "ready").code == 130
+    newest = max(hub.state.runs.values(), key=lambda run: run.id)
+    assert (newest.workflow, newest.conclusion) == ("run-sweep.yml", "cancelled")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

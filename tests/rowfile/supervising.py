@@ -23,7 +23,7 @@ from typing import Any
 from infx.matrix.row_file import pack_supervise
 from infx.rowfile.record import SUPERVISED
 
-PATIENCE = 20.0  # seconds until a run has failed that does not end, on a loaded machine too
+PATIENCE = 120.0  # seconds until a run has failed that does not end, on a loaded machine too
 _LIMITS = {"CLIENT_GRACE": 0.3, "GPU_PAUSES": (0.05,), "SETTLE": 0.2}  # where a scene waits in any case
 _FORKING = """\
 import json, os, select, signal, sys
@@ -87,7 +87,8 @@ while True:
         code = 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         answer(number=numbers.pop(pid), code=code, memory=usage.ru_maxrss)
 """
-_SERVER = """\
+# A server, by its arguments: the port, a name, and words for what it does.
+SERVER = """\
 import _signal, _socket, os, sys, time
 
 port, name, *words = sys.argv[1:]
@@ -116,6 +117,8 @@ if "tell" in values:
     write(values["tell"], port)
 if "await" in values:
     wait_for(values["await"])
+if "say" in values:
+    print(values["say"], flush=True)
 if "exit" in values:
     os._exit(int(values["exit"]))
 if "never" in values and not os.path.exists(values["never"]):
@@ -212,7 +215,7 @@ class SuperviseStage:
     def __init__(self, folder: Path) -> None:
         (folder / "supervise.py").write_text(pack_supervise())
         (folder / "forking.py").write_text(_FORKING)
-        (folder / "server.py").write_text(_SERVER)
+        (folder / "server.py").write_text(SERVER)
         self.folder = folder
         self._lock = threading.Lock()
         self._runs: list[SupervisedRun] = []
@@ -298,7 +301,7 @@ def find_living(folder: Path) -> list[str]:
 
 
 def server(name: str, *words: str, port: str = "", **fields: object) -> dict[str, Any]:
-    """Return a process of a spec: a small server; see `_SERVER` for the words."""
+    """Return a process of a spec: a small server; see `SERVER` for the words."""
     variable = "${PORT_" + (port or name).upper() + "}"
     return {
         "argv": ["${PYTHON}", "-I", "-S", "${SERVER}", variable, name, *words],

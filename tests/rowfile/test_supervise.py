@@ -6,12 +6,13 @@ import json
 import re
 import signal
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from infx.rowfile import supervise_codes as codes
-from tests.rowfile.supervising import PATIENCE, SuperviseStage, load, server, sh, spec
+from tests.rowfile.supervising import PATIENCE, SuperviseStage, find_living, load, server, sh, spec
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,8 @@ def test_an_engine_that_dies_behind_a_live_router(stage: SuperviseStage, runs: i
 def test_a_client_that_fails_because_its_engine_died(stage: SuperviseStage, runs: int) -> None:
     def play(name: str) -> None:
         client = sh("kill -9 $(cat engine.pid); exit 1")
-        played = stage.start(name, spec(server("engine")), client).finish()
+        limits = {"SETTLE": PATIENCE}  # the engine may be slower than its client
+        played = stage.start(name, spec(server("engine")), client, limits=limits).finish()
         assert played.code == codes.DIED, played.err
 
     stage.repeat(runs, play)
@@ -210,6 +212,55 @@ def test_the_end_of_a_large_log_is_evidence(stage: SuperviseStage) -> None:
     assert (played.code, played.error["evidence"][-1]) == (codes.DIED, "the last words"), played.err
 
 
+def test_a_process_that_never_gets_its_port(stage: SuperviseStage) -> None:
+    """The words may also be about a port that the process chooses itself; new ports are tried a few times."""
+    engine = server("engine", "say=[Errno 98] Address already in use", "exit=1")
+    played = stage.start("never", spec(engine), ["true"]).finish()
+    assert (played.code, played.error["cause"]) == (codes.NO_PORTS, "infrastructure"), played.err
+    assert played.record["processes"][0]["starts"] == codes.STARTS
+    assert played.error["evidence"][-1] == "[Errno 98] Address already in use"
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "client", "code", "message"),
+    [
+        ("no-client", server("engine"), ["none"], codes.NOT_STARTED, "The client none cannot be started: No such file or directory."),
+        ("killed", server("engine"), sh("kill -9 $$"), 137, "Signal 9 ended the client."),
+        ("no-server", {**server("engine"), "argv": ["none"]}, ["true"], codes.NOT_READY, "none cannot be started: No such file or directory."),
+        (
+            "late", server("engine", "never=nothing", grace=0, ready={"tcp": True, "seconds": 0.1}), ["true"],
+            codes.NOT_READY, "The process engine was not ready after 0.1 s: nothing listens on port ",
+        ),
+    ],
+)  # fmt: skip
+def test_other_failures(
+    name: str, engine: dict[str, object], client: list[str], code: int, message: str, stage: SuperviseStage
+) -> None:
+    played = stage.start(name, spec(engine), client).finish()
+    assert played.code == code, played.err
+    assert str(played.error["message"]).startswith(message)
+
+
+def test_a_process_that_is_not_required(stage: SuperviseStage) -> None:
+    """It fails before or after it is ready; those that wait for it start."""
+    monitor = server("monitor", "exit=1", required=False)
+    other = server("other", required=False)
+    missing = {**server("missing", required=False), "argv": ["none"]}
+    engine = server("engine", after=["monitor", "missing", "other"])
+    client = sh("kill -9 $(cat other.pid); exec sleep 0.3")
+    values = spec(monitor, other, missing, engine, entry="engine")
+    played = stage.start("optional", values, client).finish()
+    assert (played.code, played.record["error"]) == (0, None), played.err
+    assert "Signal 9 ended the process other before the client ended. It is not required." in played.err
+
+
+def test_a_folder_for_logs_that_cannot_be_written(stage: SuperviseStage) -> None:
+    out = {"INFX_SUPERVISE_OUT": "/proc/none"}
+    played = stage.start("folder", spec(server("engine")), ["true"], out).finish()
+    assert played.code == codes.MACHINE
+    assert "supervise: /proc/none cannot be used: No such file or directory." in played.err
+
+
 STAGES = {
     "gpu-memory": ("asked", server("engine"), ["true"]),
     "start": ("engine.pid", server("engine", "never=nothing"), ["true"]),
@@ -231,7 +282,9 @@ def test_signals_in_each_stage(stage: SuperviseStage, runs: int) -> None:
         number = (signal.SIGTERM, signal.SIGINT)[at // 4 % 2]
         tool = {"PATH": f"{tools}:/usr/bin:/bin", "ASKED": str(stage.folder / name / file)}
         variables = tool if begun == "gpu-memory" else {}
-        run = stage.start(name, spec(engine), client, variables, {"CANCEL_GRACE": 0.1, "CANCEL_KILLED": PATIENCE})
+        run = stage.start(
+            name, spec(engine), client, variables, {"CANCEL_GRACE": 0.1, "CANCEL_KILLED": PATIENCE}
+        )
         run.wait_for(file)
         run.send(number)
         played = run.finish()
@@ -239,6 +292,18 @@ def test_signals_in_each_stage(stage: SuperviseStage, runs: int) -> None:
         assert (played.error["cause"], played.record["left"]) == ("cancelled", []), begun
 
     stage.repeat(runs, play)
+
+
+def test_servers_end_with_a_supervision_that_is_killed(stage: SuperviseStage) -> None:
+    """Nothing can be stopped after SIGKILL, so the kernel ends the server and the client."""
+    run = stage.start("sigkill", spec(server("engine")), sh("touch client; exec sleep 1000"))
+    run.wait_for("client")
+    run.send(signal.SIGKILL)
+    ends_at = time.monotonic() + PATIENCE
+    while find_living(run.folder):
+        assert time.monotonic() < ends_at
+        time.sleep(0.01)
+    assert run.finish().code == 137
 
 
 def test_a_secret_is_not_in_the_evidence(stage: SuperviseStage) -> None:

@@ -123,13 +123,15 @@ def repository(world: World, full_name: str) -> Json:
     base = f"{world.api}/repos/{full_name}"
     number = 1 if full_name == world.repository else 2
     clone = f"{world.web}/{full_name}.git"
+    toolkit = world.state.settings.toolkits.get(full_name)
+    is_private = toolkit.is_private if toolkit else world.state.settings.is_private
     return {
         "id": number,
         "node_id": node("R", number),
         "name": name,
         "full_name": full_name,
-        "private": False,
-        "visibility": "public",
+        "private": is_private,
+        "visibility": "private" if is_private else "public",
         "owner": account(world, owner),
         "html_url": f"{world.web}/{full_name}",
         "description": None,

@@ -13,6 +13,9 @@ from infx.hub.rules import Protection
 @route("GET", REPO, needs="metadata=read")
 def get_repository(call: Call) -> Answer:
     """Return the repository; the merge methods that it allows are shown only to those who may push."""
+    name = f"{call.arguments['owner']}/{call.arguments['repo']}"
+    if name in call.hub.state.settings.toolkits:
+        return Answer(data=render.repository(call.hub, name))
     with_settings = call.token is not None and call.allows("contents=write", "write")
     return Answer(data=render.full_repository(call.hub, with_settings=with_settings))
 

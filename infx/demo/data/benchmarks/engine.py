@@ -11,7 +11,7 @@ import json
 import sys
 import time
 
-from completions import PATHS, CompletionOptions, Kitchen
+from completions import PATHS, Completer, CompletionOptions
 from faults import Faults, render_kinds
 from loop import Loop
 from serve import exit_on_signals, listen, serve
@@ -88,13 +88,13 @@ class EngineServer:
         self._ready_at = time.monotonic() + options.load_seconds
         self._sessions = Sessions(loop, make_speed(options), options.max_num_seqs)
         shared = CompletionOptions(self._model, self._length, options.stream_interval, options.accuracy)
-        self._kitchen = Kitchen(shared, self._sessions, faults)
+        self._completer = Completer(shared, self._sessions, faults)
 
     async def handle(self, request: HttpRequest, connection: HttpConnection) -> None:
         """Answer a request."""
         if request.path in PATHS and request.method == "POST":
             if self._is_ready():
-                await self._kitchen.answer(request.path, request.body, connection)
+                await self._completer.answer(request.path, request.body, connection)
                 return
             await connection.send(render_error(503, "The model is loading."))
             return

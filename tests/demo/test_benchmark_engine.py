@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.benchmarks.servers import MODEL, SECONDS, Server, start, start_engine
+from tests.demo.servers import MODEL, SECONDS, Server, start, start_engine
 
 CHAT = "/v1/chat/completions"
 
@@ -118,6 +120,7 @@ def test_the_metrics_count_all_tokens(engine: Server) -> None:
         ("/v1/completions", [], 400),
         ("/v1/completions", {"prompt": {}}, 400),
         ("/v1/completions", {"prompt": "a", "max_tokens": -1}, 400),
+        ("/v1/completions", {"prompt": "a", "max_tokens": 0}, 400),
         ("/v1/completions", {"prompt": "a " * 400}, 400),
         ("/v1/completions", {"prompt": "a", "model": "other"}, 404),
         (CHAT, {"messages": []}, 400),
@@ -186,6 +189,22 @@ def test_an_engine_that_loads_is_not_ready() -> None:
     with start_engine("--fail", "never-ready") as server:
         assert server.ask("/health")[0] == 503
         assert server.ask("/v1/completions", {"prompt": "a"})[0] == 503
+
+
+def test_an_engine_is_ready_when_it_has_loaded() -> None:
+    began_at = time.monotonic()
+    with start_engine("--load-seconds", "0.2") as server:
+        while server.ask("/health")[0] != 200:
+            time.sleep(0.02)
+        assert time.monotonic() - began_at >= 0.2
+
+
+def test_workers_can_outlive_the_engine() -> None:
+    with start_engine("--workers", "1", "--fail", "workers-outlive") as server:
+        [(worker, _)] = find_children(server.process.pid)
+    assert server.process.returncode == 0
+    assert is_alive(worker)
+    os.kill(worker, signal.SIGKILL)
 
 
 def test_sigterm_ends_the_engine_and_its_workers() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.benchmarks.servers import BENCHMARKS
+from tests.demo.servers import BENCHMARKS
 
 SPEED = runpy.run_path(str(BENCHMARKS / "speed.py"))["Speed"]
 TP4 = SPEED(tensor=4)

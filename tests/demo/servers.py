@@ -74,9 +74,9 @@ class Server:
 
 
 @contextmanager
-def start(program: str, *arguments: str) -> Iterator[Server]:
+def start(program: str, *arguments: str, python: str = sys.executable) -> Iterator[Server]:
     """Start a server on a free port, wait until it listens, and end it."""
-    command = [sys.executable, "-S", str(BENCHMARKS / program), *arguments, "--port", "0"]
+    command = [python, "-S", str(BENCHMARKS / program), *arguments, "--port", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -99,18 +99,18 @@ def start(program: str, *arguments: str) -> Iterator[Server]:
                 process.stderr.close()
 
 
-def start_engine(*arguments: str, scale: float = 1000) -> Any:
+def start_engine(*arguments: str, scale: float = 1000, python: str = sys.executable) -> Any:
     """Start an engine that is quick enough for tests."""
-    return start("engine.py", MODEL, "--time-scale", str(scale), *arguments)
+    return start("engine.py", MODEL, "--time-scale", str(scale), *arguments, python=python)
 
 
 def run_client(
-    server: Server | str, folder: Path, *arguments: str, **variables: str
+    server: Server | str, folder: Path, *arguments: str, python: str = sys.executable, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the client to its end."""
     url = server if isinstance(server, str) else server.url
     return subprocess.run(
-        [sys.executable, "-S", str(BENCHMARKS / "client.py"), *arguments],
+        [python, "-S", str(BENCHMARKS / "client.py"), *arguments],
         cwd=folder,
         env={**os.environ, "MODEL": MODEL, "BASE_URL": url, "RESULT_FILENAME": "r", **variables},
         capture_output=True,

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.demo.benchmarks.servers import Server, run_client, start_engine
+from tests.demo.servers import Server, run_client, start, start_engine
+from tests.rowfile.playing import OLDER, find_python
 
 LENGTHS = ("--isl", "40", "--osl", "12", "--concurrencies", "4")
 
@@ -62,6 +63,14 @@ def test_the_engine_bounds_the_times_from_below(tmp_path: Path) -> None:
         done = run_client(server, tmp_path, "throughput", *LENGTHS, "--time-scale", "10")
     assert done.returncode == 0
     assert read(tmp_path)["mean_e2el_ms"] >= 11 * 1000 / 50
+
+
+def test_the_engine_admits_a_limited_number_of_sessions(tmp_path: Path) -> None:
+    """Eight answers of 22 ms, two at the same time, take 88 ms or more."""
+    limits = ("--max-num-seqs", "2", "--decode-speed", "50", "--capacity", "1e9")
+    with start_engine(*limits, scale=10) as server:
+        assert run_client(server, tmp_path, "throughput", *LENGTHS, "--num-prompts", "8").returncode == 0
+    assert read(tmp_path)["duration"] >= 4 * 11 / (50 * 10)
 
 
 def test_a_list_of_concurrencies_has_a_file_for_each(engine: Server, tmp_path: Path) -> None:
@@ -166,3 +175,21 @@ def test_an_accuracy_run_with_failed_requests_is_not_complete(tmp_path: Path) ->
     assert done.returncode == 1
     assert read(tmp_path, "meta_env.json")["failed_eval_concs"] == [2, 4]
     assert list(tmp_path.glob("results_*")) == []
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["3.8", *(pytest.param(version, marks=pytest.mark.nightly) for version in OLDER if version != "3.8")],
+)
+def test_an_older_python_runs_all_programs(tmp_path: Path, version: str) -> None:
+    python = find_python(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version} here")
+    with (
+        start_engine("--workers", "1", python=python) as engine,
+        start("router.py", "--engine", engine.url, python=python) as router,
+    ):
+        for mode in ("throughput", "replay", "accuracy"):
+            done = run_client(router, tmp_path, mode, *LENGTHS, python=python)
+            assert done.returncode == 0, done.stderr
+    assert read(tmp_path)["failed"] == 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.demo.benchmarks.servers import SECONDS, Server, is_cut_off, start, start_engine
+from tests.demo.servers import SECONDS, Server, is_cut_off, start, start_engine
 
 
 @pytest.fixture(scope="module")

@@ -3,124 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infx.bench.jobs import RowJob
-from infx.bench.row import Row
+from infx.bench.row import FixedWorkload, Row
 from infx.bench.uploads import artifact_name
-from infx.matrix.environment import project_job
-from infx.matrix.row_file import pack_row_file, pack_supervise
-from infx.results.collect import Collection, RowState, collect, render_files
+from infx.results.collect import RowState, collect
 from tests.calling import call
 from tests.cli.stores import publish
-from tests.demo.benchmarks.servers import BENCHMARKS, SECONDS
+from tests.demo.measuring import ROLES, SINGLE, Measured, measure, read_chart, write_collection
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import RULES, artifact, make_jobs
 
-ENGINE = ["${PYTHON}", "-S", "${HERE}/engine.py", "${MODEL}", "--port", "${PORT_ENGINE}", "--time-scale", "${TIME_SCALE}",
-          "--stream-interval", "64", "--tensor-parallel-size", "${TP:-8}", "--fail", "${FAULT:-error-every=1000}"]  # fmt: skip
-ROUTER = ["${PYTHON}", "-S", "${HERE}/router.py", "--port", "${PORT_ROUTER}"]
-HEALTH = {"path": "/health", "seconds": SECONDS}
-SINGLE: dict[str, Any] = {
-    "processes": {
-        "engine": {"argv": [*ENGINE, "--workers", "2"], "ports": ["engine"], "ready": HEALTH, "grace": 5}
-    }
-}
-ROLES: dict[str, Any] = {
-    "processes": {
-        "prefill": {"argv": [*ENGINE], "ports": ["engine"], "ready": HEALTH},
-        "decode": {
-            "argv": ["${PORT_DECODE}" if word == "${PORT_ENGINE}" else word for word in ENGINE],
-            "ports": ["decode"],
-            "ready": HEALTH,
-        },
-        "router": {
-            "argv": [
-                *ROUTER,
-                "--health",
-                "own",
-                "--prefill",
-                "127.0.0.1:${PORT_ENGINE}",
-                "--decode",
-                "127.0.0.1:${PORT_DECODE}",
-            ],
-            "ports": ["router"],
-            "after": ["prefill", "decode"],
-            "ready": HEALTH,
-        },
-    },
-    "entry": "router",
-}
-CLIENT = """\
-case "$EVAL_ONLY $IS_AGENTIC $IS_MULTINODE" in
-true*) "$PYTHON" -S "$HERE/client.py" accuracy --questions 20 ;;
-"false 1 "*) "$PYTHON" -S "$HERE/client.py" replay && "$PYTHON" row.py process && "$PYTHON" row.py check-replay --metric vllm: ;;
-*true) "$PYTHON" -S "$HERE/client.py" throughput && "$PYTHON" row.py process --all ;;
-*) "$PYTHON" -S "$HERE/client.py" throughput && "$PYTHON" row.py process ;;
-esac
-"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """A row that was measured, successfully or not."""
-
-    job: RowJob
-    folder: Path
-    code: int
-    err: str
-
-    def collect(self) -> Collection:
-        """Collect what the row's job would upload."""
-        names = ("agg*.json", "meta_env.json", "results*.json")
-        files = {path.name: path.read_bytes() for name in names for path in self.folder.glob(name)}
-        return collect([self.job], [artifact(artifact_name(self.job), files)], RULES)
-
-    def read(self, name: str) -> dict[str, Any]:
-        values: dict[str, Any] = json.loads((self.folder / name).read_text())
-        return values
-
-
-def measure(
-    folder: Path, planned: Row, spec: Mapping[str, Any] = SINGLE, scale: float = 500, **variables: str
-) -> Measured:
-    """Run servers and client of a row under supervision, in a folder of its own."""
-    [job] = make_jobs([planned])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (
-        ("supervise.py", pack_supervise()),
-        ("row.py", pack_row_file()),
-        ("spec.json", json.dumps(spec)),
-    ):
-        (folder / name).write_text(text)
-    own = {
-        "HERE": str(BENCHMARKS),
-        "PYTHON": sys.executable,
-        "TIME_SCALE": str(scale),
-        "RESULT_DIR": str(folder),
-    }
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "supervise.py", "spec.json", "--", "sh", "-c", CLIENT],
-        cwd=folder,
-        env={**os.environ, **project_job(job, max_bytes=131_071), **own, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=4 * SECONDS,
-    )
-    return Measured(job=job, folder=folder, code=done.returncode, err=done.stderr)
-
-
-FIXED_ROW, OTHER_ROW = row(FIXED, 4), row(FIXED, 16)
+SHORT = replace(FIXED, workload=FixedWorkload(isl=512, osl=512, max_model_len=1280))
+FIXED_ROW, OTHER_ROW = row(SHORT, 4), row(SHORT, 16)
 
 
 @pytest.fixture(scope="module")
@@ -130,15 +29,15 @@ def fixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Measured, Measured]
 
 
 def test_fixed_rows_become_results(fixed: tuple[Measured, Measured]) -> None:
-    """Rows of 8,192 tokens in and 1,024 out on 8 GPUs: nine tokens go through the engine for each that comes out."""
+    """Two tokens go through the engine for each that comes out."""
     for measured, conc in zip(fixed, (4, 16), strict=True):
         assert measured.code == 0, measured.err
         collection = measured.collect()
         assert [item.state for item in collection.coverage] == [RowState.PRESENT], collection.rejected
         [point] = collection.points
         numbers = point.row.metrics
-        assert (point.row.conc, point.row.isl, point.row.osl) == (conc, 8192, 1024)
-        assert numbers["tput_per_gpu"] == pytest.approx(9 * numbers["output_tput_per_gpu"])
+        assert (point.row.conc, point.row.isl, point.row.osl) == (conc, 512, 512)
+        assert numbers["tput_per_gpu"] == pytest.approx(2 * numbers["output_tput_per_gpu"])
         # 100 tokens per second on one GPU are 348 on eight, and less with further sessions.
         assert 0 < numbers["median_intvty"] < 348
         assert numbers["median_intvty"] == pytest.approx(1 / numbers["median_tpot"])
@@ -150,29 +49,26 @@ def test_fixed_rows_are_compared_and_drawn(
     """One of two results is published with half the throughput."""
     monkeypatch.chdir(tmp_path)
     jobs = make_jobs([FIXED_ROW, OTHER_ROW])
-    files = {name: path.read_bytes() for name, path in [
-        (f"agg_{measured.job.result_name}.json", measured.folder / f"agg_{measured.job.result_name}.json")
-        for measured in fixed
-    ]}  # fmt: skip
-    uploads = [artifact(artifact_name(job), {f"agg_{job.result_name}.json": files[f"agg_{job.result_name}.json"]})
-               for job in jobs]  # fmt: skip
+    uploads = [
+        artifact(
+            artifact_name(job), {path.name: path.read_bytes() for path in measured.folder.glob("agg*.json")}
+        )
+        for job, measured in zip(jobs, fixed, strict=True)
+    ]
     collection = collect(jobs, uploads, RULES)
-    for name, text in render_files(collection).items():
-        path = tmp_path / "results" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    write_collection(collection, tmp_path / "results")
     values = collection.points[0].values
     store = f"sqlite:{tmp_path / 'results.db'}"
     publish(store, tmp_path, {**values, "tput_per_gpu": float(values["tput_per_gpu"]) / 2})
-    compared = call("results", "compare", "results", "--format", "table", environ={"INFX_STORE": store})
+    compared = call(
+        "results", "compare", "results/results_bmk", "--format", "table", environ={"INFX_STORE": store}
+    )
     assert compared.code == 0, compared.err
     assert "+100.0%" in compared.out
     assert "throughput per GPU: 1 better; 1 without a baseline" in compared.err
     drawn = call("results", "page", "results", "--out", "page.html", environ={"INFX_STORE": store})
     assert drawn.code == 0, drawn.err
-    data = re.search(r'id="chart-data">(.*?)</script>', (tmp_path / "page.html").read_text(encoding="utf-8"))
-    assert data is not None
-    [line] = json.loads(data[1])["sets"]["results"]
+    [line] = read_chart(tmp_path / "page.html")
     assert [point[0] for point in line["points"]] == [4, 16]
 
 
@@ -185,6 +81,13 @@ def test_a_row_with_two_roles_becomes_a_result_for_each_concurrency(tmp_path: Pa
     assert {
         (point.values["num_prefill_gpu"], point.values["num_decode_gpu"]) for point in collection.points
     } == {(16, 16)}
+
+
+@pytest.mark.nightly
+def test_a_row_with_two_roles_and_one_concurrency_becomes_a_result(tmp_path: Path) -> None:
+    measured = measure(tmp_path, replace(row(DISAGG, 4), recipe_fingerprint="a" * 64), ROLES)
+    assert measured.code == 0, measured.err
+    assert [item.state for item in measured.collect().coverage] == [RowState.PRESENT]
 
 
 def test_a_replay_becomes_a_result(tmp_path: Path) -> None:
@@ -219,11 +122,15 @@ def sum_inputs(measured: Measured) -> int:
         replace(row(FIXED, 4, 8, eval_only=True), eval_all_concs=True),
         pytest.param(row(FIXED, 8, eval_only=True), marks=pytest.mark.nightly),
         pytest.param(row(AGENTIC, 8, eval_only=True), marks=pytest.mark.nightly),
+        pytest.param(replace(row(DISAGG, 8, eval_only=True), eval_conc=8), marks=pytest.mark.nightly),
+        pytest.param(
+            replace(row(DISAGG, 4, 8, eval_only=True), eval_all_concs=True), marks=pytest.mark.nightly
+        ),
     ],
-    ids=["all concurrencies", "one concurrency", "agentic"],
+    ids=["all concurrencies", "one concurrency", "agentic", "roles", "all concurrencies of roles"],
 )
 def test_an_accuracy_run_has_scores(tmp_path: Path, planned: Row, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = measure(tmp_path, planned)
+    measured = measure(tmp_path, planned, ROLES if planned.recipe.is_multinode else SINGLE)
     assert measured.code == 0, measured.err
     collection = measured.collect()
     assert [item.state for item in collection.coverage] == [RowState.PRESENT], collection.rejected
@@ -237,8 +144,8 @@ def test_an_accuracy_run_has_scores(tmp_path: Path, planned: Row, monkeypatch: p
     ("spec", "fault", "code", "words"),
     [
         (SINGLE, "out-of-memory-at=2", 91, "torch.OutOfMemoryError"),
-        (ROLES, "die-after=3", 91, "Signal 9 ended the process"),
         (SINGLE, "error-every=2", 1, "status 500"),
+        pytest.param(ROLES, "die-after=3", 91, "Signal 9 ended the process", marks=pytest.mark.nightly),
         pytest.param(SINGLE, "worker-dies-after=1", 91, "VLLM::Worker_TP0", marks=pytest.mark.nightly),
         pytest.param(
             SINGLE, "die-at-start", 92, "Engine core initialization failed", marks=pytest.mark.nightly
@@ -250,9 +157,9 @@ def test_a_fault_of_an_engine_is_not_a_result(
 ) -> None:
     """The supervision's codes: 91 a process ended before the client, 92 a process did not become ready.
 
-    At twice the speed an answer takes a second or more, so the client is still at work when something dies.
+    At twice the speed an answer takes half a second or more, so the client is still at work when something dies.
     """
-    planned = row(DISAGG, 4, 8) if spec is ROLES else row(FIXED, 8)
+    planned = row(DISAGG, 4, 8) if spec is ROLES else row(SHORT, 8)
     measured = measure(tmp_path, planned, spec, 2 if code == 91 else 500, FAULT=fault, NUM_WARMUPS="1")
     assert measured.code == code, measured.err
     assert words in measured.err
