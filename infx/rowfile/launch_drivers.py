@@ -17,6 +17,7 @@ from . import launch_limits as limits
 from .launch_process import Ended
 
 MARK = "INFX_LAUNCH"  # variable of all processes of a launch; `make_mark` makes its value
+_EXEC_PAUSES = (0.001, 0.01, 0.0)  # seconds
 _DIGITS = re.compile(r"[0-9]+\Z")
 _HEX = re.compile(r"[0-9a-f]{12,64}\Z")
 _CONTAINER_NOT_STARTED = 125  # exit code of `docker run`
@@ -80,11 +81,10 @@ class LocalDriver:
         if pid in own:
             return False
         try:
-            with open("/proc/" + pid + "/environ", "rb") as file:
-                items = file.read().split(b"\0")
-                return any(item == self._mark or item.startswith(self._mark + b"/") for item in items)
+            items = _read_environ(pid).split(b"\0")
         except OSError:  # it has ended, or it is another user's
             return False
+        return any(item == self._mark or item.startswith(self._mark + b"/") for item in items)
 
     def remove(self, ids: list[str], *, is_hard: bool) -> None:
         number = signal.SIGKILL if is_hard else signal.SIGTERM
@@ -96,6 +96,21 @@ class LocalDriver:
 
     def explain(self, ended: Ended, job: str) -> str:
         return ""
+
+
+def _read_environ(pid: str) -> bytes:
+    """Return the variables of a process. Raises OSError.
+
+    They are empty for a moment while it starts a program, so a process with a program is looked at again.
+    """
+    for pause in _EXEC_PAUSES:
+        with open("/proc/" + pid + "/environ", "rb") as file:
+            data = file.read()
+        if data:
+            return data
+        os.readlink("/proc/" + pid + "/exe")  # the kernel's own have none
+        time.sleep(pause)
+    return b""
 
 
 def make_mark(runner: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pwd
 import signal
@@ -262,6 +263,22 @@ def test_a_launch_in_a_launch_ends_only_its_own_processes(
     environ = {**os.environ, "INFX_LAUNCH": mark.format(runner=runner)}
     with subprocess.Popen(["sleep", "100"], env=environ) as process:
         assert (str(process.pid) in LocalDriver(runner).find()) is ends
+        process.kill()
+
+
+def test_a_process_that_starts_a_program_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Meanwhile the kernel shows no variables of it."""
+    runner, reads = RUNNERS["local"], 0
+
+    def read(path: str, mode: str) -> io.BufferedIOBase:
+        nonlocal reads
+        reads += path == f"/proc/{process.pid}/environ"
+        return io.BytesIO() if reads == 1 else Path(path).open("rb")
+
+    with subprocess.Popen(["sleep", "100"], env={"INFX_LAUNCH": runner}) as process:
+        monkeypatch.setattr("infx.rowfile.launch_drivers.open", read, raising=False)
+        assert LocalDriver(runner).find() == [str(process.pid)]
+        assert reads == 2
         process.kill()
 
 
