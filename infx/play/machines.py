@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -203,8 +204,12 @@ class Machines:
         return folder
 
     def make_row_environ(self, runner: str) -> dict[str, str]:
-        """Return variables for a row on a runner, in addition to those of this process."""
-        return {RUNNER: runner}
+        """Return variables for a row on a runner, in addition to those of this process.
+
+        The row's cluster is the runner's. The rest of the name is the play's own: a launch ends what an earlier launch of
+        its runner left, and the jobs of the real runner are not this play's to end.
+        """
+        return {RUNNER: f"{runner.partition('_')[0]}_play{os.getpid()}"}
 
     def note_rows(self, number: int, rows: Sequence[RowOutcome]) -> None:
         """Record how the rows ended."""
