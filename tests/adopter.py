@@ -50,7 +50,7 @@ from pathlib import Path
 if Path("benchmarks/broken").exists():
     sys.exit("torch.OutOfMemoryError: tried to allocate 4.45 GiB")
 env, conc = os.environ, int(os.environ["CONC"])
-print("The runner is", env["RUNNER_NAME"])
+print("The launch is", env["INFX_LAUNCH"])
 row = {"hw": env["RUNNER_TYPE"], "conc": conc, "image": env["IMAGE"], "model": env["MODEL"],
        "infmax_model_prefix": env["MODEL_PREFIX"], "framework": env["FRAMEWORK"], "precision": env["PRECISION"],
        "spec_decoding": env["SPEC_DECODING"], "disagg": False, "isl": int(env["ISL"]), "osl": int(env["OSL"]),

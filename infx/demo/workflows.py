@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,6 @@ from infx.play.machines import Machines, StepDisplay, read_row_jobs
 from infx.play.steps import RowOutcome, SweepEnd
 from infx.policy import POLICY_PATH
 from infx.results.collect import collect
-from infx.rowfile.launch_drivers import MARK
 
 
 @dataclass
@@ -95,10 +93,6 @@ class DemoMachines(Machines):
         for path in measured.glob("[!.]*"):
             (folder / path.name).symlink_to(path)
         return folder
-
-    def make_row_environ(self, runner: str) -> dict[str, str]:
-        """Return the variables of a runner, and the mark of this demo, so that it ends no processes of another demo."""
-        return {**super().make_row_environ(runner), MARK: f"demo-{os.getpid()}"}
 
     def note_rows(self, number: int, rows: Sequence[RowOutcome]) -> None:
         """Record how the rows ended, and the GPU-hours of those that were stopped."""

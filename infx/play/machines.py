@@ -31,6 +31,7 @@ from infx.play.stage import Answer, PlayStage
 from infx.play.steps import RowOutcome, SweepEnd
 from infx.policy import POLICY_PATH
 from infx.policy.model import Policy
+from infx.rowfile.launch_drivers import MARK
 from infx.rowfile.launch_machine import RUNNER
 
 ACTIONS = "Actions"
@@ -206,10 +207,9 @@ class Machines:
     def make_row_environ(self, runner: str) -> dict[str, str]:
         """Return variables for a row on a runner, in addition to those of this process.
 
-        The row's cluster is the runner's. The rest of the name is the play's own: a launch ends what an earlier launch of
-        its runner left, and the jobs of the real runner are not this play's to end.
+        The mark is the play's own, so a launch of the play ends no processes of a real runner of the same name.
         """
-        return {RUNNER: f"{runner.partition('_')[0]}_play{os.getpid()}"}
+        return {RUNNER: runner, MARK: f"play-{os.getpid()}"}
 
     def note_rows(self, number: int, rows: Sequence[RowOutcome]) -> None:
         """Record how the rows ended."""
