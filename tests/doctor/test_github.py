@@ -140,6 +140,7 @@ CHECKS = ("changelog", "infx/sweep", "codeowner-signoff-verify")
         (require(*[(name, ACTIONS_APP) for name in CHECKS]), []),
         (lambda _, s: s.environments.pop("publish"), [("environment", "missing")]),
         (lambda hub, _: hub.add_environment("publish"), [("environment", "wrong")]),
+        (lambda hub, s: [s.environments.pop("publish"), hub.add_environment("Publish", branches=["main"])], []),
         (lambda hub, _: hub.add_environment("publish", branches=["main", "x/*"]), [("environment", "wrong")]),
         (lambda hub, _: hub.add_environment("publish", protected_only=True), []),
         (lambda hub, _: [hub.push("x", {"a": "b"}, "x"), hub.protect(branch="x"), hub.add_environment("publish", protected_only=True)],
