@@ -12,6 +12,7 @@ from infx.hub import Hub
 from infx.play.actions import find_permissions
 from tests.adopter import HOSTILE, make_adopter
 from tests.calling import Called, call
+from tests.repository import Repository
 
 LABEL = "full-sweep-fail-fast"
 SIGNOFF = (
@@ -95,15 +96,37 @@ def test_an_invalid_entry_stops_the_sweep_before_its_rows(hub: Hub) -> None:
     assert "infx shards" not in played.out
 
 
-def test_an_interrupted_play_leaves_no_running_sweep(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("method", "workflow"),
+    [("fanout.Fanout.play", "run-sweep.yml"), ("machines.Machines.changelog", "changelog.yml")],
+)
+def test_an_interrupted_play_leaves_no_running_run(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, method: str, workflow: str
+) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("infx.play.fanout.Fanout.play", interrupt)
+    monkeypatch.setattr(f"infx.play.{method}", interrupt)
     hub.label(find(hub, "ready"), LABEL, by="mia")
     assert play(hub, "ready").code == 130
     newest = max(hub.state.runs.values(), key=lambda run: run.id)
-    assert (newest.workflow, newest.conclusion) == ("run-sweep.yml", "cancelled")
+    assert (newest.workflow, newest.conclusion) == (workflow, "cancelled")
+
+
+def test_files_of_another_hubs_run_are_not_taken_for_this_run(hub: Hub, tmp_path: Path) -> None:
+    """The number of the next run is known, because a hub counts; a restarted hub counts from the same number."""
+    earlier = tmp_path / f"run-{max(hub.state.runs, default=300) + 2}"
+    earlier.mkdir()
+    played = play(hub, "ready", "--folder", str(tmp_path))
+    assert played.code == 2
+    assert played.err.startswith(f"{earlier}: The folder has files of another run ")
+    assert {run.conclusion for run in hub.state.runs.values()} <= {"success", "failure", "cancelled"}
+
+
+def test_a_kept_clone_follows_the_hub_that_is_played(hub: Hub, tmp_path: Path) -> None:
+    """The clone is one of an earlier hub, whose repository does not exist anymore."""
+    Repository.init(tmp_path / "clones/infx").git.run("remote", "add", "origin", str(tmp_path / "gone"))
+    assert play(hub, "docs", "--folder", str(tmp_path)).code == 0
 
 
 @pytest.mark.parametrize(
