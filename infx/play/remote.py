@@ -35,15 +35,15 @@ class RemoteHub:
         self.api = api.rstrip("/")
         try:
             parts = urlsplit(self.api)
-            place = parts.hostname, parts.port or 80
+            host, port = parts.hostname or "", parts.port or 80
         except ValueError:  # brackets without an address, a port that is not a number
-            place = None, 0
-        if place[0] not in HERE or parts.scheme != "http":
+            host, port = "", 0
+        if host not in HERE or parts.scheme != "http":
             raise UsageError(
                 f"{api} is not the address of a hub on this machine.",
                 hint="Give the address that infx hub serve prints by --url or GITHUB_API_URL.",
             )
-        self._place = place
+        self._place = host, port
 
     def ask(self, operation: str, **values: Any) -> Any:
         """Return the result of an operation. Raises UnavailableError if no hub answers."""

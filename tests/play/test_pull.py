@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from infx.cli.hub_start import start
+from infx.git import Git
 from infx.hub import Hub
 from infx.play.actions import find_permissions
 from tests.adopter import HOSTILE, make_adopter
@@ -168,3 +170,39 @@ def test_a_number_or_an_address_that_is_wrong_is_refused(hub: Hub, tmp_path: Pat
     silent = call("hub", "play", "7", "--url", closed)
     assert silent.code == 3
     assert "Start one in another terminal: infx hub serve" in silent.err
+
+
+ENDLESS = """\
+import os, runpy, signal, time
+from pathlib import Path
+
+if os.environ["CONC"] == os.environ["ENDLESS_CONC"]:
+    Path(os.environ["ENDLESS_FILE"]).write_text(str(os.getpid()))
+    os.kill(int(os.environ["PLAYER"]), signal.SIGINT)
+    time.sleep(600)
+runpy.run_path("benchmarks/good.py")
+"""
+
+
+@pytest.mark.parametrize("conc", ["8", "4"], ids=["row", "canary"])
+def test_an_interrupted_play_ends_its_rows(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, conc: str
+) -> None:
+    """The row interrupts the play itself, as Ctrl-C would, and then runs for ten minutes."""
+    ready = find(hub, "ready")
+    git = Git(hub.git_path)
+    changelog, good = (
+        git.read("refs/heads/ready", path) for path in ("perf-changelog.yaml", "benchmarks/run.py")
+    )
+    files = {"perf-changelog.yaml": changelog, "benchmarks/run.py": ENDLESS, "benchmarks/good.py": good}
+    hub.push("endless-" + conc, {name: data for name, data in files.items() if data is not None})
+    number = hub.open_pull("endless-" + conc, number=ready + 100 + int(conc)).number
+    hub.label(number, LABEL, by="mia")
+    monkeypatch.setenv("ENDLESS_CONC", conc)
+    monkeypatch.setenv("ENDLESS_FILE", str(tmp_path / "pid"))
+    monkeypatch.setenv("PLAYER", str(os.getpid()))
+    assert call("hub", "play", str(number), "--url", hub.api).code == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    newest = max(hub.state.runs.values(), key=lambda run: run.id)
+    assert newest.conclusion == "cancelled"
