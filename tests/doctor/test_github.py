@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -246,6 +247,14 @@ def test_a_repository_without_an_app_is_healthy(hub: Hub, healthy: Healthy) -> N
     assert list_seen(look(hub, plain)) == []
 
 
+def test_a_command_quotes_the_environment_of_a_workflow(hub: Hub, healthy: Healthy) -> None:
+    facts, policy = healthy
+    apps = tuple(replace(app, environment="a; $(id)") for app in facts.use.apps)
+    lines = look(hub, (replace(facts, use=replace(facts.use, apps=apps)), policy))
+    fixes = {line.fix for line in lines if line.rule.id == "app-key" and line.fix}
+    assert {shlex.split(fix)[5] for fix in fixes} == {"a; $(id)"}
+
+
 def test_every_list_is_read_to_its_last_page(hub: Hub, healthy: Healthy) -> None:
     """The labels come after 150 others, and so do the runners: each takes two pages instead of one."""
     settings = hub.state.settings
@@ -386,8 +395,9 @@ def test_a_page_is_asked_without_a_token() -> None:
         assert (probe(f"{url}/"), probe(f"{url}/gone")) == (200, 404)
         server.shutdown()
     assert [headers.get("authorization") for headers in Page.asked] == [None, None]
-    with pytest.raises(ConnectionError):
-        probe(url)
+    for address in (url, "https://[::1", "https://a..b/"):
+        with pytest.raises(ConnectionError):
+            probe(address)
 
 
 def test_a_target_of_results_needs_a_token(hub: Hub, healthy: Healthy) -> None:
