@@ -117,10 +117,8 @@ class PlayStage:
             self._clones[name] = state
             git = Git(path)
             ref = self.hub.branch_ref(branch, repository)
-            # not from `origin`, which may be an earlier hub: the user keeps this folder
-            source = str(self.hub.git_path)
             git.run(
-                "fetch", "--quiet", source, f"+{ref}:refs/play/head", "+refs/heads/*:refs/remotes/origin/*"
+                "fetch", "--quiet", "origin", f"+{ref}:refs/play/head", "+refs/heads/*:refs/remotes/origin/*"
             )
             git.run("checkout", "--quiet", "--force", "-B", branch, "refs/play/head")
         return path

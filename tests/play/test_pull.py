@@ -14,7 +14,6 @@ from infx.hub import Hub
 from infx.play.actions import find_permissions
 from tests.adopter import HOSTILE, make_adopter
 from tests.calling import Called, call
-from tests.repository import Repository
 
 LABEL = "full-sweep-fail-fast"
 SIGNOFF = (
@@ -125,10 +124,13 @@ def test_files_of_another_hubs_run_are_not_taken_for_this_run(hub: Hub, tmp_path
     assert {run.conclusion for run in hub.state.runs.values()} <= {"success", "failure", "cancelled"}
 
 
-def test_a_kept_clone_follows_the_hub_that_is_played(hub: Hub, tmp_path: Path) -> None:
-    """The clone is one of an earlier hub, whose repository does not exist anymore."""
-    Repository.init(tmp_path / "clones/infx").git.run("remote", "add", "origin", str(tmp_path / "gone"))
-    assert play(hub, "docs", "--folder", str(tmp_path)).code == 0
+def test_the_folder_of_another_hub_is_refused(hub: Hub, tmp_path: Path) -> None:
+    """Checkouts share the objects of the hub's repository, which a hub removes at its end."""
+    (tmp_path / "hub").write_text("/tmp/another/acme/bench.git\n")
+    runs = len(hub.state.runs)
+    played = play(hub, "docs", "--folder", str(tmp_path))
+    assert (played.code, len(hub.state.runs)) == (2, runs)
+    assert played.err.startswith(f"{tmp_path}: The folder has the play of another hub.")
 
 
 @pytest.mark.parametrize(
