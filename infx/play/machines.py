@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -278,10 +279,13 @@ class Machines:
         return path
 
     def _clone_at(self, sha: str, path: Path) -> None:
+        """Make a checkout completely or not at all, because the user may keep the folder."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        source = str(self.stage.hub.git_path)
-        Git(self.stage.folder).run("clone", "--quiet", "--shared", "--no-checkout", source, str(path))
-        Git(path).run("checkout", "--quiet", "--detach", sha)
+        source, draft = str(self.stage.hub.git_path), path.with_name(f"{path.name}.new")
+        shutil.rmtree(draft, ignore_errors=True)
+        Git(self.stage.folder).run("clone", "--quiet", "--shared", "--no-checkout", source, str(draft))
+        Git(draft).run("checkout", "--quiet", "--detach", sha)
+        draft.rename(path)
 
     def _folder(self, run: Numbered) -> Path:
         return self.stage.folder / f"run-{run.id}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,6 +123,22 @@ def test_files_of_another_hubs_run_are_not_taken_for_this_run(hub: Hub, tmp_path
     assert played.code == 2
     assert played.err.startswith(f"{earlier}: The folder has files of another run ")
     assert {run.conclusion for run in hub.state.runs.values()} <= {"success", "failure", "cancelled"}
+
+
+def test_an_interrupted_checkout_is_made_again(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Git.run
+
+    def interrupt(git: Git, *words: str, **options: Any) -> bytes:
+        if "--detach" in words:
+            raise KeyboardInterrupt
+        return run(git, *words, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Git, "run", interrupt)
+        assert play(hub, "docs", "--folder", str(tmp_path)).code == 130
+    assert play(hub, "docs", "--folder", str(tmp_path)).code == 0
 
 
 def test_the_folder_of_another_hub_is_refused(hub: Hub, tmp_path: Path) -> None:
