@@ -138,6 +138,7 @@ def test_an_interrupted_checkout_is_made_again(
     with monkeypatch.context() as patch:
         patch.setattr(Git, "run", interrupt)
         assert play(hub, "docs", "--folder", str(tmp_path)).code == 130
+    assert [path.suffix for path in (tmp_path / "measured").iterdir()] == [".new"]
     assert play(hub, "docs", "--folder", str(tmp_path)).code == 0
 
 
