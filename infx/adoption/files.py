@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
@@ -120,8 +121,7 @@ def render_diff(files: Iterable[MadeFile]) -> str:
 
 
 def _render_file_diff(file: MadeFile) -> Sequence[str]:
-    before = (file.current or b"").decode(errors="replace").splitlines(keepends=True)
-    after = file.text.splitlines(keepends=True)
+    before, after = _split_lines((file.current or b"").decode(errors="replace")), _split_lines(file.text)
     head = [f"diff --git a/{file.path} b/{file.path}\n"]
     if file.current is None:
         head.append("new file mode 100644\n")
@@ -130,3 +130,8 @@ def _render_file_diff(file: MadeFile) -> Sequence[str]:
     return head + [
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     ]
+
+
+def _split_lines(text: str) -> list[str]:
+    """Return the lines as git counts them; other characters, such as a form feed, do not end a line."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)

@@ -12,7 +12,7 @@ from infx.records import record
 # Name of a question → the words of its answer. A question with one answer has one word.
 Texts = Mapping[str, tuple[str, ...]]
 
-_PIN = re.compile(rf"({REPOSITORY_NAME})@([0-9a-f]{{40}})(?:\s*#\s*(\S+))?")
+_PIN = re.compile(rf"({REPOSITORY_NAME})@([0-9a-f]{{40}})(?:\s*#\s*([!-~]+))?")
 _LABEL = r"[A-Za-z0-9][A-Za-z0-9_.:-]*"
 _RUNNER = re.compile(rf"({_LABEL})(?:=([A-Za-z0-9][A-Za-z0-9_.-]*))?")
 # Characters that mean the same in YAML, in a workflow's filters and in a shell; git allows a few others in branches.

@@ -33,6 +33,7 @@ def play_pull(number: int, url: str, folder: Path | None) -> int:
         known = join_words([str(each) for each in numbers]) or "none"
         raise UsageError(f"The hub has no pull request {number}. It has: {known}.")
     with _folder(folder) as place:
+        _claim(place, hub)
         stage = PlayStage(hub=hub, folder=place, call=call, tell=Teller(console).tell, branch=hub.branch)
         machines = make_machines(stage, RowProgress(console))
         return 0 if PullPlay(machines, number).play() else 1
@@ -51,6 +52,18 @@ def make_machines(stage: PlayStage, show: Show) -> Machines:
     files = git.read_many([(branch, name) for name in names])
     workflows = {name: file for name, file in zip(names, files, strict=True) if file is not None}
     return Machines(stage, show, parse_policy(data, POLICY_PATH), workers=1, workflows=workflows)
+
+
+def _claim(place: Path, hub: RemoteHub) -> None:
+    """Note the hub in the folder. Raises UsageError if it was another one, whose repository the checkouts there share."""
+    note, name = place / "hub", f"{hub.git_path}\n"
+    if note.exists() and note.read_text(encoding="utf-8") != name:
+        raise UsageError(
+            "The folder has the play of another hub.",
+            hint="Name another one, or remove it.",
+            where=str(place),
+        )
+    note.write_text(name, encoding="utf-8")
 
 
 @contextmanager

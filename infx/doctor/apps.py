@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from infx.doctor import rules
@@ -52,7 +53,7 @@ def _judge_key(
             return make_unknown(rules.APP_KEY, subject, known)
     assert not isinstance(keys, Unseen)
     repository = f"--repo {facts.repository.name}"
-    where = f" --env {environment}" if environment else ""
+    where = f" --env {shlex.quote(environment)}" if environment else ""
     if environment and not isinstance(facts.secrets, Unseen) and secret in facts.secrets:
         what = f"{secret} is a secret of the repository, so the workflows of every branch can read it."
         fix = f"gh secret set {secret}{where} {repository}, then gh secret delete {secret} {repository}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from infx.doctor import rules
@@ -58,7 +59,7 @@ def _find_environments(use: WorkflowUse, path: str) -> list[str]:
 
 
 def _render_place(use: WorkflowUse, path: str) -> str:
-    return "".join(f" --env {name}" for name in _find_environments(use, path)[:1])
+    return "".join(f" --env {shlex.quote(name)}" for name in _find_environments(use, path)[:1])
 
 
 def _find_names(facts: GitHubFacts, use: WorkflowUse, path: str) -> frozenset[str] | Unseen:

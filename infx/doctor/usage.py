@@ -167,9 +167,9 @@ def _find_apps(workflow: Workflow) -> Iterator[AppStep]:
 
 
 def _find_name(step: WorkflowStep, context: str, *inputs: str) -> str | None:
-    """Return the name of the variable or secret that an input of a step is set to."""
+    """Return the name of the variable or secret that an input of a step is set to, in upper case as GitHub lists it."""
     for name in inputs:
         match = _VALUE.search(str(step.inputs.get(name, "")))
         if match and match[1] == context:
-            return match[2]
+            return match[2].upper()
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from infx.doctor import rules
@@ -104,7 +105,7 @@ def _judge_version(facts: CheckoutFacts) -> Iterator[ReportLine]:
     ):  # nothing is pinned, or `pin` reports several commits
         return
     repository, commit = min(facts.use.toolkits)
-    fix = f'pip install "git+https://github.com/{repository}@{commit}"'
+    fix = f"pip install {shlex.quote(f'git+https://github.com/{repository}@{commit}')}"
     if isinstance(facts.installed, Unseen):
         unseen = Unseen(reason=facts.installed.reason, fix=fix)
         yield make_unknown(rules.VERSION, "The commit of this infx", unseen)

@@ -18,7 +18,7 @@ from infx.records import record
 
 _MASTER = "configs/master.yaml"  # of a repository without configurations
 _USED = re.compile(
-    rb"([A-Za-z0-9-]+/[A-Za-z0-9._-]+)/\.github/actions/gate(@[0-9a-f]{40}(?: # \S+)?)$", re.MULTILINE
+    rb"([A-Za-z0-9-]+/[A-Za-z0-9._-]+)/\.github/actions/gate(@[0-9a-f]{40}(?: # [!-~]+)?)$", re.MULTILINE
 )
 _SWEEP = ".github/workflows/run-sweep.yml"
 _TAG = re.compile(r"v?[0-9]+(?:\.[0-9]+)*[0-9A-Za-z.-]*")
@@ -51,11 +51,11 @@ class RepositoryFiles:
     def read(self, path: str) -> bytes | None:
         """Return the bytes of a file, or None if it does not exist. Raises ProblemsError if it cannot be read."""
         place = self.root / path
-        if not place.resolve().is_relative_to(self.root.resolve()):
-            raise ProblemsError(
-                [Problem(rule="file-outside", message="A link leads outside the repository.", path=path)]
-            )
         try:
+            if not place.resolve().is_relative_to(self.root.resolve()):
+                raise ProblemsError(
+                    [Problem(rule="file-outside", message="A link leads outside the repository.", path=path)]
+                )
             return place.read_bytes()
         except FileNotFoundError:
             if not self.exists(path):
@@ -63,6 +63,8 @@ class RepositoryFiles:
             reason = "the link leads nowhere"
         except OSError as error:
             reason = error.strerror or str(error)
+        except RuntimeError:  # of resolve()
+            reason = "links lead to each other"
         raise ProblemsError(
             [Problem(rule="file-unreadable", message=f"The file cannot be read: {reason}.", path=path)]
         )

@@ -99,9 +99,15 @@ class _Reader:
     def read_environments(
         self, known: Sequence[EnvironmentRule] | Unseen, use: WorkflowUse
     ) -> Mapping[str, EnvironmentFacts] | Unseen:
+        """Return the environments by their names in the workflows; GitHub ignores upper and lower case in them."""
         if isinstance(known, Unseen):
             return known
-        return {rule.name: self._read_environment(rule) for rule in known if rule.name in use.environments}
+        rules = {rule.name.lower(): rule for rule in known}
+        return {
+            name: self._read_environment(rules[name.lower()])
+            for name in use.environments
+            if name.lower() in rules
+        }
 
     def _read_environment(self, rule: EnvironmentRule) -> EnvironmentFacts:
         names_branches = rule.has_policy and not rule.protected_only
@@ -115,8 +121,9 @@ class _Reader:
         self, known: Sequence[EnvironmentRule] | Unseen, use: WorkflowUse
     ) -> Sequence[str] | Unseen:
         """Return the protected branches if an environment that the workflows use admits all of them."""
+        names = {name.lower() for name in use.environments}
         if isinstance(known, Unseen) or not any(
-            rule.protected_only for rule in known if rule.name in use.environments
+            rule.protected_only for rule in known if rule.name.lower() in names
         ):
             return ()
         return self.see(self.github.protected_branches)

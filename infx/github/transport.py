@@ -93,6 +93,8 @@ def probe(url: str) -> int:
             return response.status_code
     except requests.RequestException as error:
         raise ConnectionError(_describe(error)) from None
+    except ValueError as error:  # requests passes on that an address is not valid
+        raise ConnectionError(str(error)) from None
 
 
 _STATUS = "infx-status"

@@ -10,13 +10,16 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from infx.hub.exchange import Answer, Incoming
+from infx.hub.refusal import Refused
 from infx.hub.service import Service
 
 PREFIX = "/_play/"
-# Every request must have this header. Programs can send it, but web pages cannot: a browser asks the hub first, and
-# the hub does not answer. No secret is needed, because the hub's tokens are not secret either.
+HERE = ("127.0.0.1", "localhost", "::1")  # the names of this machine
+# Every request must have this header, and this machine as its host. Programs can send both, but web pages cannot: a
+# browser asks the hub first, and the hub does not answer. No secret is needed, because the hub's tokens are not secret either.
 HEADER = "x-infx-play"
 
 _Operation = Callable[[Service, Mapping[str, Any]], Any]
@@ -82,16 +85,28 @@ _OPERATIONS: Mapping[str, _Operation] = {
 
 
 def respond_to_play(hub: Service, incoming: Incoming) -> Answer:
-    """Return the answer to an operation: its result as JSON, 400 for wrong arguments, or 404."""
+    """Return the answer to an operation: its result as JSON, 400 for wrong arguments, 403 for a web page, or 404."""
     operation = _OPERATIONS.get(incoming.path.removeprefix(PREFIX))
     if operation is None or incoming.method != "POST":
         return Answer(status=404, data={"message": "Not Found"})
     if HEADER not in incoming.headers:
         return Answer(status=403, data={"message": f"The header {HEADER} is missing."})
+    if not _names_this_machine(incoming.headers.get("host", "")):
+        return Answer(status=403, data={"message": "The request is for another host."})
     try:
         body = json.loads(incoming.raw)
         with hub.lock:
             hub.sync()
             return Answer(data=operation(hub, body))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         return Answer(status=400, data={"message": f"{type(error).__name__}: {error}"})
+    except Refused as refused:
+        return Answer(status=400, data={"message": refused.message})
+
+
+def _names_this_machine(host: str) -> bool:
+    """Return whether a request is for this machine by name; a web page whose name leads here sends its own name."""
+    try:
+        return urlsplit(f"//{host}").hostname in HERE
+    except ValueError:
+        return False

@@ -6,10 +6,10 @@ workflows that are not actions of infx are left out, because they may change the
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from infx.bench.jobs import RowJob
-from infx.errors import InfxError
+from infx.errors import UsageError
 from infx.git import Git
 from infx.hub.state import Event
 from infx.hub.world import WORKFLOW_LOGIN
@@ -129,12 +129,8 @@ class Machines:
         """
         hub = self.stage.hub
         run = run or hub.add_run(self.policy.sweep.workflow_file, pull=number, by=event.sender)
-        try:
+        with self.stage.cancelling(run):
             end = self._play_jobs(event, number, run, is_valid=is_valid)
-        except BaseException:  # an interruption, too: no run may look as if it went on
-            with contextlib.suppress(InfxError):
-                hub.finish_run(run.id, "cancelled")
-            raise
         hub.finish_run(run.id, "success" if end.is_good else "failure")
         return end
 
@@ -152,8 +148,15 @@ class Machines:
         return SweepEnd(run=run.id, decision=decision or {}, rows=tuple(rows), is_good=is_good)
 
     def _gate(self, event: Event, run: Numbered, number: int) -> dict[str, Any] | None:
-        """Return the decision, or None if the action failed."""
-        self._folder(run).mkdir(parents=True, exist_ok=True)
+        """Return the decision, or None if the action failed. Raises UsageError if the run's folder exists."""
+        folder = self._folder(run)
+        if folder.exists():  # with the plan and the results of another hub's run
+            raise UsageError(
+                f"The folder has files of another run {run.id} already.",
+                hint="Name another one, or remove it.",
+                where=str(folder),
+            )
+        folder.mkdir(parents=True)
         is_good = self.act(
             "gate",
             StepDisplay("gate: does a sweep start?", lambda answer: [json.loads(answer.out)["sentence"]]),
@@ -281,10 +284,13 @@ class Machines:
         return path
 
     def _clone_at(self, sha: str, path: Path) -> None:
+        """Make a checkout completely or not at all, because the user may keep the folder."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        source = str(self.stage.hub.git_path)
-        Git(self.stage.folder).run("clone", "--quiet", "--shared", "--no-checkout", source, str(path))
-        Git(path).run("checkout", "--quiet", "--detach", sha)
+        source, draft = str(self.stage.hub.git_path), path.with_name(f"{path.name}.new")
+        shutil.rmtree(draft, ignore_errors=True)
+        Git(self.stage.folder).run("clone", "--quiet", "--shared", "--no-checkout", source, str(draft))
+        Git(draft).run("checkout", "--quiet", "--detach", sha)
+        draft.rename(path)
 
     def _folder(self, run: Numbered) -> Path:
         return self.stage.folder / f"run-{run.id}"

@@ -42,7 +42,8 @@ class PullPlay:
         """Run the workflow `changelog` as a run of the hub, because rules may require its check."""
         run = self.hub.add_run("changelog.yml", pull=self.number, by=event.sender)
         job = self.hub.add_job(run.id, "changelog", conclusion=None)
-        is_valid = self.machines.changelog(self.number)
+        with self.machines.stage.cancelling(run):
+            is_valid = self.machines.changelog(self.number)
         conclusion = "success" if is_valid else "failure"
         self.hub.finish_job(job.id, conclusion)
         self.hub.finish_run(run.id, conclusion)

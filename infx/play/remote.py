@@ -13,12 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from infx.errors import UnavailableError, UsageError
-from infx.hub.playing import HEADER, PREFIX
+from infx.hub.playing import HEADER, HERE, PREFIX
 from infx.hub.state import Event
 from infx.records import record
 
 _SECONDS = 60
-_HERE = ("127.0.0.1", "localhost", "::1")
 
 
 @record
@@ -34,13 +33,17 @@ class RemoteHub:
     def __init__(self, api: str) -> None:
         """Prepare the requests. Raises UsageError for an address that is not on this machine."""
         self.api = api.rstrip("/")
-        parts = urlsplit(self.api)
-        if parts.scheme != "http" or parts.hostname not in _HERE:
+        try:
+            parts = urlsplit(self.api)
+            host, port = parts.hostname or "", parts.port or 80
+        except ValueError:  # brackets without an address, a port that is not a number
+            host, port = "", 0
+        if host not in HERE or parts.scheme != "http":
             raise UsageError(
                 f"{api} is not the address of a hub on this machine.",
                 hint="Give the address that infx hub serve prints by --url or GITHUB_API_URL.",
             )
-        self._place = parts.hostname, parts.port or 80
+        self._place = host, port
 
     def ask(self, operation: str, **values: Any) -> Any:
         """Return the result of an operation. Raises UnavailableError if no hub answers."""
@@ -59,7 +62,10 @@ class RemoteHub:
         if answer.status != OK:
             words = data.decode(errors="replace")[:200]
             raise UnavailableError(f"{self.api} refused {operation}: {answer.status} {words}")
-        return json.loads(data) if data else None
+        try:
+            return json.loads(data) if data else None
+        except ValueError:
+            raise UnavailableError(f"{self.api} is not a hub: its answer is not JSON.") from None
 
     @cached_property
     def _about(self) -> dict[str, str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from infx.errors import InfxError
 from infx.git import Git
-from infx.play.hub import PlayHub
+from infx.play.hub import Numbered, PlayHub
 from infx.play.steps import PlayStep
 from infx.records import record
 
@@ -87,6 +89,16 @@ class PlayStage:
 
     def refuse(self, step: PlayStep, expect: int) -> None:
         """Act on a command that did not end as expected; here the step has already shown it."""
+
+    @contextlib.contextmanager
+    def cancelling(self, run: Numbered) -> Iterator[None]:
+        """Cancel a run if an error or an interruption ends the block, so that the run does not look as if it went on."""
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(InfxError):
+                self.hub.finish_run(run.id, "cancelled")
+            raise
 
     def dates(self) -> dict[str, str]:
         """Return the variables that make git date commits by the hub's clock."""

@@ -13,6 +13,7 @@ MAX_BYTES = 1_000_000
 MAX_PROCESSES, MAX_PORTS = 100, 200
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,40}\Z")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_UNUSABLE = re.compile(r"[\0\ud800-\udfff]")  # characters that no argument and no variable can have
 # Titles that inference engines give to processes without which they do not answer.
 WORKERS = ["VLLM::*", "sglang::*", "*multiprocessing.spawn*spawn_main*", "*mpi4py.futures.server*"]
 DEFAULTS: dict[str, Any] = {
@@ -92,9 +93,12 @@ def parse_spec(data: bytes) -> tuple[SuperviseSpec | None, list[str]]:
     faults: list[str] = []
 
     def join(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        faults.extend(repr(name) + " occurs twice in an object." for name in names if names.count(name) > 1)
-        return dict(pairs)
+        values: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in values:
+                faults.append(repr(name) + " occurs twice in an object.")
+            values[name] = value
+        return values
 
     try:
         values = json.loads(data.decode(), object_pairs_hook=join)
@@ -273,7 +277,7 @@ def _show(value: Any) -> str:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and "\0" not in value
+    return isinstance(value, str) and not _UNUSABLE.search(value)
 
 
 def _is_texts(value: Any) -> bool:

@@ -164,6 +164,24 @@ def test_the_version_of_existing_workflows_stays(repository: Repository) -> None
     assert call("init", "--diff").out == ""
 
 
+@pytest.mark.parametrize("tag", [b"v1\xff", b"v1\x1b[2J"])
+def test_a_tag_of_other_characters_is_not_taken_over(repository: Repository, tag: bytes) -> None:
+    """A terminal and YAML do not get the characters that a file has behind a commit."""
+    line = f"      - uses: your-org/infx/.github/actions/gate@{SHA} # ".encode() + tag
+    repository.commit({".github/workflows/run-sweep.yml": b"jobs:\n" + line + b"\n"})
+    called = call("init", "--repo", "acme/bench", "--runner", "h200", "--diff")
+    assert (called.code, list_lines(called.err)) == (2, ["--actions is missing"])
+
+
+def test_git_applies_the_diff_of_a_file_with_odd_line_ends(repository: Repository) -> None:
+    """Python ends a line at a form feed and at U+2028, git only at a line feed."""
+    repository.commit({SWEEP: "a\x0cb\nc\r\nd\u2028e".encode()})
+    patch = init("--diff").out
+    (repository.path / "made.patch").write_bytes(patch.encode())
+    repository.git.run("apply", "made.patch")
+    assert b"\x0c" not in (repository.path / SWEEP).read_bytes()
+
+
 def test_an_option_that_contradicts_the_policy_is_refused(repository: Repository) -> None:
     repository.commit({POLICY: "repository: acme/bench\nchangelog: log.yaml\n"})
     called = init("--base-branch", "next", "--changelog", "perf.yaml", "--repo", "acme/bench")
@@ -197,7 +215,7 @@ def test_after_a_failure_the_same_command_continues(
     assert read_files(complete.path) == read_files(repository.path)
 
 
-@pytest.mark.parametrize("kind", ["outside", "dangling", "file", "folder"])
+@pytest.mark.parametrize("kind", ["outside", "dangling", "circle", "file", "folder"])
 def test_a_path_that_cannot_be_a_file_is_refused(repository: Repository, tmp_path: Path, kind: str) -> None:
     folder = repository.path / "configs"
     match kind:
@@ -208,6 +226,9 @@ def test_a_path_that_cannot_be_a_file_is_refused(repository: Repository, tmp_pat
         case "dangling":
             folder.mkdir()
             (folder / "policy.yaml").symlink_to("nowhere.yaml")
+        case "circle":
+            folder.mkdir()
+            (folder / "policy.yaml").symlink_to("policy.yaml")
         case _:
             (folder / "policy.yaml").mkdir(parents=True)
     before = set(read_files(repository.path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -207,7 +208,16 @@ def test_the_fix_of_another_version_is_the_installation_of_the_pinned_one(
     for installed in (OTHER, UNSEEN):
         lines = judge_checkout(replace(facts, installed=installed), policy)
         (line,) = [line for line in lines if line.rule.id == "version"]
-        assert line.fix == f'pip install "git+https://github.com/acme/infx@{COMMIT}"'
+        assert line.fix == f"pip install git+https://github.com/acme/infx@{COMMIT}"
+
+
+def test_a_command_quotes_what_workflows_name(healthy: tuple[CheckoutFacts, Policy]) -> None:
+    """A person pastes the command into a shell, and a workflow file of a pull request may have any name."""
+    facts, policy = healthy
+    use = replace(facts.use, toolkits=frozenset({("acme/$(id)", "`id`; id")}))
+    lines = judge_checkout(replace(facts, use=use), policy)
+    (line,) = [line for line in lines if line.rule.id == "version"]
+    assert shlex.split(line.fix or "") == ["pip", "install", "git+https://github.com/acme/$(id)@`id`; id"]
 
 
 def test_on_actions_the_clone_needs_no_merge_driver(adopter: Repository) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -140,6 +141,7 @@ CHECKS = ("changelog", "infx/sweep", "codeowner-signoff-verify")
         (require(*[(name, ACTIONS_APP) for name in CHECKS]), []),
         (lambda _, s: s.environments.pop("publish"), [("environment", "missing")]),
         (lambda hub, _: hub.add_environment("publish"), [("environment", "wrong")]),
+        (lambda hub, s: [s.environments.pop("publish"), hub.add_environment("Publish", branches=["main"])], []),
         (lambda hub, _: hub.add_environment("publish", branches=["main", "x/*"]), [("environment", "wrong")]),
         (lambda hub, _: hub.add_environment("publish", protected_only=True), []),
         (lambda hub, _: [hub.push("x", {"a": "b"}, "x"), hub.protect(branch="x"), hub.add_environment("publish", protected_only=True)],
@@ -243,6 +245,14 @@ def test_a_repository_without_an_app_is_healthy(hub: Hub, healthy: Healthy) -> N
     settings.environments["reconcile"].secrets.clear()
     plain = (facts, replace(policy, identities=("github-actions[bot]",)))
     assert list_seen(look(hub, plain)) == []
+
+
+def test_a_command_quotes_the_environment_of_a_workflow(hub: Hub, healthy: Healthy) -> None:
+    facts, policy = healthy
+    apps = tuple(replace(app, environment="a; $(id)") for app in facts.use.apps)
+    lines = look(hub, (replace(facts, use=replace(facts.use, apps=apps)), policy))
+    fixes = {line.fix for line in lines if line.rule.id == "app-key" and line.fix}
+    assert {shlex.split(fix)[5] for fix in fixes} == {"a; $(id)"}
 
 
 def test_every_list_is_read_to_its_last_page(hub: Hub, healthy: Healthy) -> None:
@@ -385,8 +395,9 @@ def test_a_page_is_asked_without_a_token() -> None:
         assert (probe(f"{url}/"), probe(f"{url}/gone")) == (200, 404)
         server.shutdown()
     assert [headers.get("authorization") for headers in Page.asked] == [None, None]
-    with pytest.raises(ConnectionError):
-        probe(url)
+    for address in (url, "https://[::1", "https://a..b/"):
+        with pytest.raises(ConnectionError):
+            probe(address)
 
 
 def test_a_target_of_results_needs_a_token(hub: Hub, healthy: Healthy) -> None:

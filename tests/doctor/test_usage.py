@@ -62,6 +62,13 @@ def test_the_tokens_of_apps() -> None:
     assert app.permissions == {"contents": "write", "pull-requests": "read"}
 
 
+def test_names_of_variables_and_secrets_are_read_as_github_lists_them() -> None:
+    """GitHub ignores upper and lower case in these names, and lists them in upper case."""
+    step = "{uses: actions/create-github-app-token@v3, with: {app-id: '${{ vars.my_id }}', private-key: '${{ secrets.Key }}'}}"
+    (app,) = read(a=HEAD + job("gate", GATE, step)).apps
+    assert (app.variable, app.secret) == ("MY_ID", "KEY")
+
+
 def test_an_id_that_is_not_a_variable_has_no_name() -> None:
     step = "{uses: actions/create-github-app-token@v3, with: {app-id: 4711, private-key: '${{ vars.KEY }}'}}"
     (app,) = read(a=HEAD + job("gate", GATE, step)).apps

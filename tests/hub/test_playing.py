@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from infx.errors import UnavailableError
+from infx.errors import UnavailableError, UsageError
 from infx.hub import Hub
+from infx.hub.exchange import Answer
 from infx.hub.playing import HEADER, PREFIX
 from infx.play.remote import RemoteHub
 
@@ -67,6 +68,7 @@ def test_tokens_commits_and_events_come_from_the_hub(hub: Hub) -> None:
         ("add-run", b"{}", 400),
         ("add-run", b"nonsense", 400),
         ("find-commits", b'{"number": 8}', 400),
+        ("add-artifact", b'{"run": 1, "name": "a", "files": []}', 400),
     ],
 )
 def test_wrong_requests_are_refused(hub: Hub, operation: str, body: bytes, status: int) -> None:
@@ -78,6 +80,30 @@ def test_a_request_without_the_header_is_refused_as_from_a_web_page(hub: Hub) ->
     answer = requests.post(f"{hub.api}{PREFIX}find-pulls", data=b"{}", timeout=10)
     assert answer.status_code == 403
     assert requests.get(f"{hub.api}{PREFIX}find-pulls", headers={HEADER: "1"}, timeout=10).status_code == 404
+
+
+def test_a_web_page_whose_name_leads_to_this_machine_is_refused(hub: Hub) -> None:
+    """Its name may lead to another address first and then to 127.0.0.1: then a browser lets it send every header."""
+    port = hub.api.rpartition(":")[2]
+    for host, status in ((f"page.example:{port}", 403), ("[", 403), (f"localhost:{port}", 200)):
+        headers = {HEADER: "1", "Host": host}
+        answer = requests.post(f"{hub.api}{PREFIX}find-pulls", data=b"{}", headers=headers, timeout=10)
+        assert answer.status_code == status, host
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "http://127.0.0.1:99999", "http://localhost:x"])
+def test_an_address_that_is_not_valid_is_refused(address: str) -> None:
+    with pytest.raises(UsageError, match="is not the address of a hub"):
+        RemoteHub(address)
+
+
+def test_an_answer_of_another_program_is_an_error_of_the_client(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Answer(raw=b"<html>")
+    monkeypatch.setattr("infx.hub.server.respond_to_play", lambda *_: page)
+    with pytest.raises(UnavailableError, match="is not a hub: its answer is not JSON"):
+        RemoteHub(hub.api).find_pulls()
 
 
 def test_a_refused_operation_is_an_error_of_the_client(hub: Hub) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from infx.cli.hub_start import start
+from infx.git import Git
 from infx.hub import Hub
 from infx.play.actions import find_permissions
 from tests.adopter import HOSTILE, make_adopter
@@ -99,15 +101,57 @@ def test_an_invalid_entry_stops_the_sweep_before_its_rows(hub: Hub) -> None:
     assert "infx shards" not in played.out
 
 
-def test_an_interrupted_play_leaves_no_running_sweep(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("method", "workflow"),
+    [("fanout.Fanout.play", "run-sweep.yml"), ("machines.Machines.changelog", "changelog.yml")],
+)
+def test_an_interrupted_play_leaves_no_running_run(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, method: str, workflow: str
+) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("infx.play.fanout.Fanout.play", interrupt)
+    monkeypatch.setattr(f"infx.play.{method}", interrupt)
     hub.label(find(hub, "ready"), LABEL, by="mia")
     assert play(hub, "ready").code == 130
     newest = max(hub.state.runs.values(), key=lambda run: run.id)
-    assert (newest.workflow, newest.conclusion) == ("run-sweep.yml", "cancelled")
+    assert (newest.workflow, newest.conclusion) == (workflow, "cancelled")
+
+
+def test_files_of_another_hubs_run_are_not_taken_for_this_run(hub: Hub, tmp_path: Path) -> None:
+    """The number of the next run is known, because a hub counts; a restarted hub counts from the same number."""
+    earlier = tmp_path / f"run-{max(hub.state.runs, default=300) + 2}"
+    earlier.mkdir()
+    played = play(hub, "ready", "--folder", str(tmp_path))
+    assert played.code == 2
+    assert played.err.startswith(f"{earlier}: The folder has files of another run ")
+    assert {run.conclusion for run in hub.state.runs.values()} <= {"success", "failure", "cancelled"}
+
+
+def test_an_interrupted_checkout_is_made_again(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Git.run
+
+    def interrupt(git: Git, *words: str, **options: Any) -> bytes:
+        if "--detach" in words:
+            raise KeyboardInterrupt
+        return run(git, *words, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Git, "run", interrupt)
+        assert play(hub, "docs", "--folder", str(tmp_path)).code == 130
+    assert [path.suffix for path in (tmp_path / "measured").iterdir()] == [".new"]
+    assert play(hub, "docs", "--folder", str(tmp_path)).code == 0
+
+
+def test_the_folder_of_another_hub_is_refused(hub: Hub, tmp_path: Path) -> None:
+    """Checkouts share the objects of the hub's repository, which a hub removes at its end."""
+    (tmp_path / "hub").write_text("/tmp/another/acme/bench.git\n")
+    runs = len(hub.state.runs)
+    played = play(hub, "docs", "--folder", str(tmp_path))
+    assert (played.code, len(hub.state.runs)) == (2, runs)
+    assert played.err.startswith(f"{tmp_path}: The folder has the play of another hub.")
 
 
 @pytest.mark.parametrize(
@@ -149,3 +193,39 @@ def test_a_number_or_an_address_that_is_wrong_is_refused(hub: Hub, tmp_path: Pat
     silent = call("hub", "play", "7", "--url", closed)
     assert silent.code == 3
     assert "Start one in another terminal: infx hub serve" in silent.err
+
+
+ENDLESS = """\
+import os, runpy, signal, time
+from pathlib import Path
+
+if os.environ["CONC"] == os.environ["ENDLESS_CONC"]:
+    Path(os.environ["ENDLESS_FILE"]).write_text(str(os.getpid()))
+    os.kill(int(os.environ["PLAYER"]), signal.SIGINT)
+    time.sleep(600)
+runpy.run_path("benchmarks/good.py")
+"""
+
+
+@pytest.mark.parametrize("conc", ["8", "4"], ids=["row", "canary"])
+def test_an_interrupted_play_ends_its_rows(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, conc: str
+) -> None:
+    """The row interrupts the play itself, as Ctrl-C would, and then runs for ten minutes."""
+    ready = find(hub, "ready")
+    git = Git(hub.git_path)
+    changelog, good = (
+        git.read("refs/heads/ready", path) for path in ("perf-changelog.yaml", "benchmarks/run.py")
+    )
+    files = {"perf-changelog.yaml": changelog, "benchmarks/run.py": ENDLESS, "benchmarks/good.py": good}
+    hub.push("endless-" + conc, {name: data for name, data in files.items() if data is not None})
+    number = hub.open_pull("endless-" + conc, number=ready + 100 + int(conc)).number
+    hub.label(number, LABEL, by="mia")
+    monkeypatch.setenv("ENDLESS_CONC", conc)
+    monkeypatch.setenv("ENDLESS_FILE", str(tmp_path / "pid"))
+    monkeypatch.setenv("PLAYER", str(os.getpid()))
+    assert call("hub", "play", str(number), "--url", hub.api).code == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    newest = max(hub.state.runs.values(), key=lambda run: run.id)
+    assert newest.conclusion == "cancelled"

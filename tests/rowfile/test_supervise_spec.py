@@ -193,3 +193,10 @@ def test_the_command_line(
     monkeypatch.setattr(sys, "argv", ["supervise.py", *arguments])
     assert supervise.main() == code
     assert text in "".join(capfd.readouterr())
+
+
+def test_a_text_that_no_process_can_have_is_a_fault() -> None:
+    """JSON can write half of a surrogate pair, and a NUL; the kernel takes neither."""
+    process = {"argv": ["true", "\ud800"], "env": {"A": "\0"}}
+    faults = [fault.partition(":")[0] for fault in find_faults({"processes": {"a": process}})]
+    assert faults == ["processes.a.argv", "processes.a.env"]
