@@ -12,9 +12,9 @@ from .launch import Launcher, Observer, make_drivers
 from .launch_drivers import MARK, sweep
 from .launch_machine import describe_machine, find_runner
 from .launch_process import Cancellation, ProcessRunner
-from .launch_steps import LaunchForm, find_driver, has_launches, read_launch
+from .launch_steps import LOCAL, LaunchForm, find_driver, has_launches, read_launch
 from .plan import read_row
-from .runner import print_error, print_line, stop_commands
+from .runner import name_supervise, print_error, print_line, stop_commands
 
 USAGE = """\
 Usage: python3 row.py launch --plan DIR --id ID [--runner NAME] [--directory DIR]
@@ -47,7 +47,8 @@ def run_launch_command(arguments: list[str]) -> int:
     if form is None:
         raise RowError("The row " + row.id + " has no launch in this plan; run it with: row.py run.")
     folder = options.get("--directory", ".")
-    failure, _ = run_launch(form, runner, folder, row.environment, row.minutes, Observer())
+    variables = add_supervise(row.environment, form, options["--plan"])
+    failure, _ = run_launch(form, runner, folder, variables, row.minutes, Observer())
     return failure.code if failure else 0
 
 
@@ -59,6 +60,12 @@ def _parse(arguments: list[str]) -> dict[str, str]:
     if len(arguments) % 2 != 1 or not needed <= set(options) <= known:
         raise RowError("Wrong arguments. " + USAGE.partition("\n\n")[0], 2)
     return options
+
+
+def add_supervise(row: dict[str, str], form: LaunchForm, plan: str) -> dict[str, str]:
+    """Return the variables of a row, with the path of supervise.py if the launch can reach it."""
+    # A container does not have the plan folder.
+    return {**row, **name_supervise(plan)} if form.driver == LOCAL else row
 
 
 def run_launch(

@@ -14,6 +14,7 @@ from .errors import RowError
 from .plan import LAUNCHES
 
 RUN = "run"  # the step that is the benchmark
+LOCAL = "local"  # the driver of a launch without a container
 # Steps after the benchmark that only clean up: a failure is reported, and the benchmark's code stays.
 CLEANING = ("remove", "give-back")
 # The words of salloc, of sbatch, and of srtctl.

@@ -9,7 +9,13 @@ from __future__ import annotations
 import os
 import sys
 
-ROW_FILE = "INFX_ROW_FILE"  # the variable by which a row command finds this program
+# The variables by which a row command finds this program, and the program that supervises its servers.
+ROW_FILE, SUPERVISE = "INFX_ROW_FILE", "INFX_SUPERVISE"
+
+
+def name_supervise(folder: str) -> dict[str, str]:
+    """Return the variable with the path of the program that supervises servers, in a folder."""
+    return {SUPERVISE: os.path.join(os.path.abspath(folder), "supervise.py")}
 
 
 def show(text: str) -> str:

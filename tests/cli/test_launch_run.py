@@ -46,6 +46,13 @@ def test_a_row_without_a_plan_runs_too(here: LaunchMachine) -> None:
     assert called.code == 0, called.err
 
 
+@pytest.mark.parametrize(("kind", "code"), [("local", 2), ("slurm", 1)])
+def test_only_a_row_without_a_container_finds_supervise(kind: str, code: int, here: LaunchMachine) -> None:
+    """The recipe of docs/launching.md; 2 is the code of supervise.py for a wrong command line."""
+    here.write_benchmark('test -n "$INFX_SUPERVISE" || exit 1\nexec python3 "$INFX_SUPERVISE"\n')
+    assert run(here, kind).code == code
+
+
 def test_clean_removes_what_the_runner_left(here: LaunchMachine) -> None:
     here.add_job(5, RUNNERS["slurm"])
     options = ("--policy", "policy.yaml", "--clusters", "clusters.yaml")
