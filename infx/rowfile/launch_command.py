@@ -9,12 +9,13 @@ from .command import inherit_environment
 from .errors import RowError
 from .failure import Failure
 from .launch import Launcher, Observer, make_drivers
-from .launch_drivers import MARK, sweep
+from .launch_drivers import MARK, make_mark, sweep
 from .launch_machine import describe_machine, find_runner
 from .launch_process import Cancellation, ProcessRunner
-from .launch_steps import LOCAL, LaunchForm, find_driver, has_launches, read_launch
+from .launch_programs import read_programs
+from .launch_steps import LaunchForm, find_driver, has_launches, read_launch
 from .plan import read_row
-from .runner import name_supervise, print_error, print_line, stop_commands
+from .runner import print_error, print_line, stop_commands
 
 USAGE = """\
 Usage: python3 row.py launch --plan DIR --id ID [--runner NAME] [--directory DIR]
@@ -47,8 +48,8 @@ def run_launch_command(arguments: list[str]) -> int:
     if form is None:
         raise RowError("The row " + row.id + " has no launch in this plan; run it with: row.py run.")
     folder = options.get("--directory", ".")
-    variables = add_supervise(row.environment, form, options["--plan"])
-    failure, _ = run_launch(form, runner, folder, variables, row.minutes, Observer())
+    programs = read_programs(options["--plan"])
+    failure, _ = run_launch(form, runner, folder, row.environment, row.minutes, Observer(), programs)
     return failure.code if failure else 0
 
 
@@ -62,18 +63,18 @@ def _parse(arguments: list[str]) -> dict[str, str]:
     return options
 
 
-def add_supervise(row: dict[str, str], form: LaunchForm, plan: str) -> dict[str, str]:
-    """Return the variables of a row, with the path of supervise.py if the launch can reach it."""
-    # A container does not have the plan folder.
-    return {**row, **name_supervise(plan)} if form.driver == LOCAL else row
-
-
 def run_launch(
-    form: LaunchForm, runner: str, folder: str, row: dict[str, str], minutes: float, observer: Observer
+    form: LaunchForm,
+    runner: str,
+    folder: str,
+    row: dict[str, str],
+    minutes: float,
+    observer: Observer,
+    programs: dict[str, bytes],
 ) -> tuple[Failure | None, list[str]]:
     """Run a launch, and return its failure and the problems of cleaning up."""
     stop_commands()
-    launcher = Launcher(form, runner, folder, row, minutes, observer)
+    launcher = Launcher(form, runner, folder, row, minutes, observer, programs)
     launcher.run()
     if launcher.failure is not None:
         print_error(launcher.failure.message)
@@ -84,7 +85,7 @@ def clean(runner: str, driver: str, job_name: str) -> int:
     """Remove what launches of a runner left on this machine, and return the exit code: 1 if something is left."""
     cancellation = Cancellation()
     cancellation.listen()
-    tools = {**inherit_environment(), MARK: runner}
+    tools = {**inherit_environment(), MARK: make_mark(runner)}
     processes = ProcessRunner(cancellation, [])
     values = describe_machine(runner, ".", "")
     drivers = make_drivers(driver, job_name, values, lambda argv: processes.ask(argv, tools, limits.ASK))

@@ -14,7 +14,6 @@ from .errors import RowError
 from .plan import LAUNCHES
 
 RUN = "run"  # the step that is the benchmark
-LOCAL = "local"  # the driver of a launch without a container
 # Steps after the benchmark that only clean up: a failure is reported, and the benchmark's code stays.
 CLEANING = ("remove", "give-back")
 # The words of salloc, of sbatch, and of srtctl.
@@ -46,6 +45,7 @@ class LaunchForm:
         self.row_names: list[str] | None = values.get("row-names")
         self.choices: list[dict[str, Any]] = values["choices"]
         self.port: dict[str, Any] = values["port"]
+        self.checkout: str = values["checkout"]  # where the benchmark runs
         self.steps = [StepForm(step) for step in values["steps"]]
 
 

@@ -9,13 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-# The variables by which a row command finds this program, and the program that supervises its servers.
-ROW_FILE, SUPERVISE = "INFX_ROW_FILE", "INFX_SUPERVISE"
-
-
-def name_supervise(folder: str) -> dict[str, str]:
-    """Return the variable with the path of the program that supervises servers, in a folder."""
-    return {SUPERVISE: os.path.join(os.path.abspath(folder), "supervise.py")}
+ROW_FILE = "INFX_ROW_FILE"  # the variable by which a benchmark finds this program
+SUPERVISE = "INFX_SUPERVISE"  # and the program that runs its processes
 
 
 def show(text: str) -> str:

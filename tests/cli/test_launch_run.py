@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 from pathlib import Path
@@ -46,11 +47,16 @@ def test_a_row_without_a_plan_runs_too(here: LaunchMachine) -> None:
     assert called.code == 0, called.err
 
 
-@pytest.mark.parametrize(("kind", "code"), [("local", 2), ("slurm", 1)])
-def test_only_a_row_without_a_container_finds_supervise(kind: str, code: int, here: LaunchMachine) -> None:
-    """The recipe of docs/launching.md; 2 is the code of supervise.py for a wrong command line."""
-    here.write_benchmark('test -n "$INFX_SUPERVISE" || exit 1\nexec python3 "$INFX_SUPERVISE"\n')
-    assert run(here, kind).code == code
+def test_a_checkout_that_cannot_be_written_is_named(
+    here: LaunchMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(programs: dict[str, bytes], workspace: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", f"{workspace}/.infx/row.py")
+
+    monkeypatch.setattr("infx.rowfile.launch.place_programs", refuse)
+    called = run(here, "local")
+    path = here.workspace / ".infx" / "row.py"
+    assert (called.code, called.err) == (1, f"error: {path} cannot be written: No space left on device.\n")
 
 
 def test_clean_removes_what_the_runner_left(here: LaunchMachine) -> None:
