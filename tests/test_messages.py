@@ -106,7 +106,9 @@ def test_a_shortened_list_says_how_many_items_are_missing() -> None:
 
 def test_values_are_spelled_as_in_yaml() -> None:
     paths = [path for path in PACKAGE if path.relative_to(ROOT).as_posix() not in TEXTS]
-    assert find_in_files(paths, lambda source: [*find_reprs(source)]) == {}, "use infx.phrases.spell"
+    assert find_in_files(paths, lambda source: [*find_reprs(source)]) == {}, (
+        "use json.dumps(value, ensure_ascii=False)"
+    )
 
 
 @pytest.mark.parametrize(

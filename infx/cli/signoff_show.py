@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from infx.signoff.facts import SignoffFacts
     from infx.signoff.judge import Judgment
     from infx.signoff.publish import Assessment
+    from infx.signoff.record import Binding
 
 
 def print_context(decided: SignoffDecision) -> None:
@@ -37,13 +38,22 @@ def show_assessments(
     judged = [(a.facts, a.judgment) for a in shown if a.facts and a.judgment]
     for assessment in shown:
         if not assessment.judgment:
-            why = (
-                assessment.unread
-                or assessment.error
-                or f"{assessment.binding.standing}, {assessment.binding.record.sha}"
-            )
+            why = assessment.unread or assessment.error or _describe_standing(assessment.binding)
             print_text(f"{assessment.signoff.url}: {why}", os.environ)
     print_judgments(judged, policy, explain, as_json=as_json)
+
+
+def _describe_standing(binding: Binding) -> str:
+    """Return why a sign-off has no verdict for the head, and what to do."""
+    from infx.signoff.record import Standing
+
+    sha = binding.record.sha[:12]
+    match binding.standing:
+        case Standing.STALE:
+            return f"it is for {sha}, and the diff has changed since; edit it to sign the head"
+        case Standing.UNSEEN:
+            return f"nothing shows that {sha} was the head when it was written; edit it to sign the head"
+    return f"it is bound to {sha} and has no verdict"
 
 
 def print_judgments(

@@ -145,5 +145,5 @@ def _judge_login(app: InstalledApp, policy: Policy) -> ReportLine:
     login = f"{app.slug}[bot]"
     if is_listed(login, policy.identities):
         return make_ok(rules.APP_LOGIN, f"{login} is an identity of the policy.")
-    fix = "Add the login to `identities` in the policy (docs/adopting.md, With an App token)."
+    fix = "Add the login to `identities` in the policy (docs/app.md, Set it up)."
     return make_wrong(rules.APP_LOGIN, f"{login} is not an identity of the policy.", fix)

@@ -57,7 +57,7 @@ def _collect_from_event(case: Case) -> dict[str, str]:
         if case.is_labeled_by_token
         else "who has no write access",
         "problem_count": count(len(problems), "problem"),
-        "first_problem": one_line(problems[0].rstrip("."), 200) if problems else "",
+        "first_problem": one_line(problems[0].rstrip("."), 400) if problems else "",
         **_collect_from_reuse(facts.reuse or Reuse()),
         "run_url": latest.url if latest else "",
         "run_state": (latest.conclusion or "not finished") if latest else "",

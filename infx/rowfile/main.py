@@ -18,12 +18,6 @@ MAX_NAMES = 20  # of gathered files that are listed
 USAGE = """\
 Usage: python3 row.py run --plan DIR --id ID --out DIR [--directory DIR]
 
-       python3 row.py launch --help
-       python3 row.py clean --help
-       python3 row.py process --help
-       python3 row.py check-replay --help
-       python3 row.py scores --help
-
 Run one row of a plan and gather the results that it leaves. If the plan has launches, the row's launch on this runner
 runs; otherwise the row command. The row command makes the results with process.
 
@@ -31,6 +25,14 @@ runs; otherwise the row command. The row command makes the results with process.
   --id ID          the row's id: the start of its job's name
   --out DIR        folder for the results
   --directory DIR  where the row command runs (default: the current folder)
+
+Other commands; --help after a command explains it:
+
+  launch           run the launch of a row, and gather nothing
+  clean            remove what earlier launches of this runner left
+  process          make the result row of a client's output
+  check-replay     judge a client's own totals of a replay
+  scores           judge the scores of an accuracy run
 """
 
 
@@ -76,7 +78,11 @@ def _parse(arguments: list[str]) -> dict[str, str] | None:
     known = {"--plan", "--id", "--out", "--directory"}
     if arguments[:1] != ["run"] or len(arguments) % 2 != 1 or set(options) != known:
         raise RowError(
-            "Wrong arguments. Expected: row.py run --plan DIR --id ID --out DIR [--directory DIR]", 2
+            "Wrong arguments: "
+            + (" ".join(arguments) or "none")
+            + ". Expected: row.py run --plan DIR --id ID --out DIR "
+            "[--directory DIR]. All commands: row.py --help",
+            2,
         )
     return options
 

@@ -35,7 +35,8 @@ def main() -> int:
     is_check = arguments[:1] == ["--check"]
     options, _, command = _split(arguments[1:] if is_check else arguments)
     if len(options) != 1 or not (command or is_check):
-        sys.stderr.write("error: wrong arguments.\n" + USAGE.partition("\n\n")[0] + "\n")
+        problem = "there is no command after --" if len(options) == 1 else "expected one SPEC before --"
+        sys.stderr.write("error: wrong arguments: " + problem + ".\n" + USAGE.partition("\n\n")[0] + "\n")
         return codes.WRONG_SPEC
     spec = _read(options[0], command)
     if spec is None:

@@ -91,10 +91,16 @@ class SupervisedClient:
             self._count, self._moved_at = count, now
         progress, whole = limits["progress"], limits["client"]
         if progress is not None and now - self._moved_at >= progress:
-            message = "The client wrote nothing for " + format(progress, "g") + " s and was stopped."
+            message = (
+                "The client wrote nothing for "
+                + format(progress, "g")
+                + " s (`limits.progress`) and was stopped."
+            )
             raise SuperviseError(self._describe(codes.NO_PROGRESS, "no-progress", message))
         if whole is not None and now - self._began_at >= whole:
-            message = "The client took longer than " + format(whole, "g") + " s and was stopped."
+            message = (
+                "The client took longer than " + format(whole, "g") + " s (`limits.client`) and was stopped."
+            )
             raise SuperviseError(self._describe(codes.TOO_LONG, "timeout", message))
 
     def _check(self, processes: list[SupervisedProcess]) -> None:

@@ -31,7 +31,10 @@ class Evidence:
     def blame(self, process: SupervisedProcess, code: int, kind: str, message: str) -> Failure:
         """Return a failure of a process, and print the end of its log."""
         lines = self.hide(process.list_last_lines())
-        print_line("supervise: the last lines of " + process.log + ":")
+        if lines:
+            print_line("supervise: the last lines of " + process.log + ":")
+        else:
+            print_line("supervise: " + process.log + " is empty.")
         for line in lines:
             print_line("  " + line)
         return Failure(code, BENCHMARK, kind, message, lines)

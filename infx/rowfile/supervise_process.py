@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import fnmatch
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ from typing import Any
 from .launch_text import Tail
 from .supervise_spec import ProcessSpec
 from .supervise_table import ProcessEntry, is_alive, read_title
-from .supervise_text import fill_variables
+from .supervise_text import fill_variables, find_variables
 
 SEARCHED = 65_536  # bytes at the end of a log that are searched for the words of a bind error
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -95,8 +96,16 @@ class SupervisedProcess:
                 self._offset = file.tell()
                 self.child = start(argv, environment, file, file)
         except OSError as error:
-            name = error.filename or argv[0]
-            self.problem = str(name) + " cannot be started: " + str(error.strerror) + "."
+            name = str(error.filename or argv[0])
+            self.problem = (
+                "The process "
+                + self.spec.name
+                + " cannot be started: "
+                + name
+                + ": "
+                + str(error.strerror)
+                + "."
+            )
 
     def forget(self) -> None:
         """Return to the state before the start; the process has been stopped."""
@@ -150,6 +159,16 @@ class SupervisedProcess:
         """Return a worker that has ended, in words; empty if all live."""
         dead = [(entry, title) for entry, title in self.workers if not is_alive(entry)]
         return "pid " + str(dead[0][0].pid) + " (" + dead[0][1] + ")" if dead else ""
+
+
+def has_program(program: str, path: str | None) -> bool:
+    """Return whether a program can be started. A name with a variable counts, because ports are not known yet."""
+    return bool(find_variables(program)) or shutil.which(program, path=path) is not None
+
+
+def describe_missing(who: str, program: str) -> str:
+    where = "it is not a file that may run" if "/" in program else "no folder of PATH has it"
+    return "The " + who + " cannot be started: " + program + ": " + where + "; nothing was started."
 
 
 def find_code(child: subprocess.Popen[bytes]) -> int | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .supervise_sockets import Listener, find_holders, find_listeners
 from .supervise_spec import ProcessSpec
 from .supervise_table import ProcessEntry, describe_pid
+from .supervise_text import name_port_variable
 
 ANSWER_SECONDS = 10.0  # for an answer of the health path
 MAX_ANSWER = 4096  # bytes until the end of the first line
@@ -62,7 +63,8 @@ def _judge_owner(
     where = "port " + str(port) + " (" + process.ready_port + ")"
     inodes = {listener.inode for listener in listeners}
     if not inodes:
-        return Readiness("nothing listens on " + where)
+        variable = name_port_variable(process.ready_port)
+        return Readiness("nothing listens on " + where + ", the value of " + variable)
     own = [entry.pid for entry in families.get(process.name, [])]
     others = inodes - set(find_holders(inodes, own))
     if not others:

@@ -88,6 +88,10 @@ class SuperviseRecord:
             os.replace(self._path + ".new", self._path)
         except OSError as error:
             print_line("supervise: " + self._path + " cannot be written: " + str(error.strerror) + ".")
+            return
+        if code:
+            more = "; the record " + self._path + " and the logs next to it have more."
+            print_line("supervise: exit code " + str(code) + more)
 
 
 def _describe(process: SupervisedProcess) -> dict[str, Any]:

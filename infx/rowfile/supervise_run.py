@@ -6,13 +6,13 @@ import os
 import traceback
 
 from . import supervise_codes as codes
-from .failure import INFRASTRUCTURE, Failure
+from .failure import BENCHMARK, INFRASTRUCTURE, Failure
 from .runner import print_line
 from .supervise_client import SupervisedClient
 from .supervise_events import Events, SuperviseError
 from .supervise_evidence import Evidence
 from .supervise_memory import GpuMemory
-from .supervise_process import SupervisedProcess, adopt_orphans
+from .supervise_process import SupervisedProcess, adopt_orphans, describe_missing, has_program
 from .supervise_record import SuperviseRecord
 from .supervise_spec import CLIENT, SuperviseSpec
 from .supervise_start import Starter
@@ -78,6 +78,7 @@ class Supervisor:
         variables = ProcessVariables(self._spec, self._environment, self._run)
         starter = Starter(self._processes, variables, families, self._events, evidence)
         try:
+            self._check_programs(variables)
             self._record.begin("gpu-memory")
             memory.wait_clean()
             self._record.begin("start")
@@ -95,6 +96,17 @@ class Supervisor:
             starter.ports.release_all()
             self._stop(families, memory)
         return starter.ports.numbers
+
+    def _check_programs(self, variables: ProcessVariables) -> None:
+        """Raise SuperviseError if a program does not exist: a server may take half an hour until the next one starts."""
+        for process in self._processes:
+            program, path = process.spec.argv[0], variables.find_path(process.spec)
+            if process.spec.is_required and not has_program(program, path):
+                message = describe_missing("process " + process.spec.name, program)
+                raise SuperviseError(Failure(codes.NOT_READY, BENCHMARK, "not-started", message))
+        if not has_program(self._command[0], self._environment.get("PATH")):
+            message = describe_missing("client", self._command[0])
+            raise SuperviseError(Failure(codes.NOT_STARTED, BENCHMARK, "not-started", message))
 
     def _fail(self, failure: Failure) -> None:
         print_line("supervise: " + failure.message)

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Callable, Mapping
 
-from .supervise_text import find_missing_variables, has_open_variable, name_port_variable
+from .supervise_text import find_missing_variables, find_variables, has_open_variable, name_port_variable
 
 CLIENT = "client"  # the name of the command in records; no process has it
 MAX_BYTES = 1_000_000
@@ -135,12 +135,26 @@ def check_variables(spec: SuperviseSpec, command: list[str], environment: Mappin
     texts.update({CLIENT + "[" + str(at) + "]": text for at, text in enumerate(command)})
     own = {name_port_variable(port): "" for port in spec.list_ports()}
     values = {**environment, **own, **({"PORT": "", "BASE_URL": ""} if spec.entry else {})}
+    of_entry = set() if spec.entry or not own else {"PORT", "BASE_URL"}
     faults = []
     for path, text in texts.items():
         if has_open_variable(text):
             faults.append(path + ": a variable must be ${NAME} or ${NAME:-default}; write $${ for ${ itself.")
         missing = find_missing_variables(text, values)
-        faults += [path + ": the variable " + name + " is not set. Export it." for name in missing]
+        faults += [
+            path + ": the variable " + name + " is not set. Export it."
+            for name in missing
+            if name not in of_entry
+        ]
+        faults += [
+            path
+            + ": "
+            + name
+            + " is that of the port `entry`; add `entry`, one of "
+            + ", ".join(spec.list_ports())
+            + "."
+            for name in sorted(of_entry & find_variables(text))
+        ]
     return faults
 
 

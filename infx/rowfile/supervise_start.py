@@ -108,7 +108,13 @@ class Starter:
             self._move(process, "The " + readiness.reason + ".")
         elif left <= 0:
             limit = format(process.spec.ready_seconds, "g")
-            message = "The process " + process.spec.name + " was not ready after " + limit + " s: "
+            message = (
+                "The process "
+                + process.spec.name
+                + " was not ready after "
+                + limit
+                + " s (`ready.seconds`): "
+            )
             self._refuse(process, codes.NOT_READY, "not-ready", message + readiness.reason + ".")
         else:
             pause = codes.PAUSES[min(process.looks, len(codes.PAUSES) - 1)]

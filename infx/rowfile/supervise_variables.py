@@ -38,6 +38,10 @@ class ProcessVariables:
         """Return the values of all variables in texts."""
         return {**self._environment, **self._list_ports(numbers, set(numbers))}
 
+    def find_path(self, process: ProcessSpec) -> str | None:
+        """Return the folders in which the program of a process is searched; None for those of the system."""
+        return self.list_environment(process, dict.fromkeys(self._spec.list_ports(), 0)).get("PATH")
+
     def list_environment(self, process: ProcessSpec, numbers: dict[str, int]) -> dict[str, str]:
         values = self.list_values(numbers)
         own = {name: fill_variables(text, values) for name, text in process.environment.items()}

@@ -21,9 +21,9 @@ RULES: tuple[Rule[[Workflow, Policy], Path], ...] = (
     ),
     Rule(
         id="policy-mismatch",
-        why="Files must repeat some values of the policy: the base branch, the paths of the changelog and the "
-        "priorities, the sweep's job, the names of workflows under `workflow_run`, words that a comment must contain, "
-        "the artifact with results. If a value differs, nothing starts, and GitHub shows no error.",
+        why="Files must repeat some values of the policy: the base branch, the paths of the changelog, the "
+        "priorities, the thresholds, the clusters and the runners, the sweep's job, the names of workflows under "
+        "`workflow_run`, words that a comment must contain, the artifact with results. If a value differs, nothing starts, and GitHub shows no error.",
         example="if: contains(github.event.comment.body, '/ok-to-sweep')",
         instead="if: contains(github.event.comment.body, '/approve-sweep')",
         check=policy_mismatch.find_policy_mismatches,

@@ -30,6 +30,7 @@ _ACTIONS = (
     "rows",
     "signoff",
     "stage",
+    "stats",
 )
 
 
@@ -221,15 +222,18 @@ def _compare_names(file: Workflow, step: WorkflowStep, policy: Policy) -> Iterat
         key = "comments.visualizer.results"
         yield step.path, f"No step uploads the artifact {wanted}, which is the policy's {key}."
     files = (
-        ("priorities", policy.priorities),
-        ("thresholds", policy.eval_thresholds),
-        ("clusters", policy.clusters),
+        ("plan", "priorities", policy.priorities),
+        ("plan", "thresholds", policy.eval_thresholds),
+        ("plan", "clusters", policy.clusters),
+        ("stats", "runner-config", policy.runners),
     )
-    for name, named in files:
+    for action, name, named in files:
         path = str(step.inputs.get(name, named)).rpartition(":")[2]
-        if step.uses_infx("plan") and "${{" not in path and path != named:
+        is_named = path == named or path.endswith(f"/{named}")  # a checkout may be in a folder
+        if step.uses_infx(action) and "${{" not in path and not is_named:
             at = (*step.path, "with", name)
-            yield at, f"The {name} are read from {path}, but the policy names {named}."
+            what = "runners" if name == "runner-config" else name
+            yield at, f"The {what} are read from {path}, but the policy names {named}."
 
 
 def _admits_branch(filters: Mapping[str, Any], branch: str) -> bool:

@@ -283,6 +283,13 @@ def test_an_invalid_changelog_is_refused_before_a_gpu_is_used() -> None:
     assert ask(replace(READY, changelog=Changelog(touched=True, problems=()))).verdict is GateVerdict.RUN
 
 
+def test_the_advice_of_a_long_problem_is_not_cut() -> None:
+    """The longest problem of a link has about 250 characters; its end says how to repair it."""
+    problem = f"perf-changelog.yaml:17: {'x' * 200}. Run `infx changelog validate --fix` to repair it."
+    decision = ask(replace(READY, changelog=Changelog(touched=True, problems=(problem,))))
+    assert decision.words.endswith("Run `infx changelog validate --fix` to repair it")
+
+
 def test_all_obstacles_are_reported_at_once() -> None:
     facts = replace(with_pull(labels=("sweep-enabled", "full-sweep-enabled")), head_message="x [skip-sweep]")
     facts = with_pull(facts, mergeable=False, head_repository="eve/bench")

@@ -113,7 +113,8 @@ if "own-session" in values and os.fork():
     os._exit(9)
 if "own-session" in values:
     os.setsid()
-if "tell" in values:
+is_blocked = "never" in values and not os.path.exists(values["never"])
+if "tell" in values:  # from now on, the test may make the file of `never`
     write(values["tell"], port)
 if "await" in values:
     wait_for(values["await"])
@@ -121,7 +122,7 @@ if "say" in values:
     print(values["say"], flush=True)
 if "exit" in values:
     os._exit(int(values["exit"]))
-if "never" in values and not os.path.exists(values["never"]):
+if is_blocked:
     write(name + ".pid", str(os.getpid()))
     time.sleep(1000)
 if "large" in values:

@@ -108,7 +108,10 @@ def test_a_client_that_hangs(stage: SuperviseStage, runs: int) -> None:
         limits = {"progress": 0.2}
         played = stage.start(name, spec(server("engine"), limits=limits), client).finish()
         assert (played.code, played.out) == (codes.NO_PROGRESS, "begun\n"), played.err
-        assert played.error["message"] == "The client wrote nothing for 0.2 s and was stopped."
+        assert (
+            played.error["message"]
+            == "The client wrote nothing for 0.2 s (`limits.progress`) and was stopped."
+        )
 
     stage.repeat(runs, play)
 
@@ -224,12 +227,12 @@ def test_a_process_that_never_gets_its_port(stage: SuperviseStage) -> None:
 @pytest.mark.parametrize(
     ("name", "engine", "client", "code", "message"),
     [
-        ("no-client", server("engine"), ["none"], codes.NOT_STARTED, "The client none cannot be started: No such file or directory."),
+        ("no-client", server("engine"), ["none"], codes.NOT_STARTED, "The client cannot be started: none: no folder of PATH has it; nothing was started."),
         ("killed", server("engine"), sh("kill -9 $$"), 137, "Signal 9 ended the client."),
-        ("no-server", {**server("engine"), "argv": ["none"]}, ["true"], codes.NOT_READY, "none cannot be started: No such file or directory."),
+        ("no-server", {**server("engine"), "argv": ["none"]}, ["true"], codes.NOT_READY, "The process engine cannot be started: none: no folder of PATH has it; nothing was started."),
         (
             "late", server("engine", "never=nothing", grace=0, ready={"tcp": True, "seconds": 0.1}), ["true"],
-            codes.NOT_READY, "The process engine was not ready after 0.1 s: nothing listens on port ",
+            codes.NOT_READY, "The process engine was not ready after 0.1 s (`ready.seconds`): nothing listens on port ",
         ),
     ],
 )  # fmt: skip
@@ -239,6 +242,9 @@ def test_other_failures(
     played = stage.start(name, spec(engine), client).finish()
     assert played.code == code, played.err
     assert str(played.error["message"]).startswith(message)
+    assert f"supervise: exit code {code}; the record ./supervise.json and the logs " in played.err
+    if name.startswith("no-"):  # a server may take half an hour until the next program starts
+        assert [process["starts"] for process in played.record["processes"]] == [0]
 
 
 def test_a_process_that_is_not_required(stage: SuperviseStage) -> None:

@@ -177,7 +177,7 @@ def test_a_listener_must_belong_to_the_process(wake: int) -> None:
         reason, is_taken = judge(a=[parent])
         assert reason.startswith(f"{where} belongs to another process: pid {own.pid} (")
         assert is_taken
-    assert judge(a=[own]) == (f"nothing listens on {where}", False)
+    assert judge(a=[own]) == (f"nothing listens on {where}, the value of PORT_P", False)
 
 
 def test_a_socket_that_no_process_seems_to_hold_is_not_ready(

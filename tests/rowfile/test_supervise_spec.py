@@ -114,6 +114,16 @@ def test_all_missing_variables_are_reported_at_once() -> None:
     ]
 
 
+def test_the_port_of_the_client_needs_an_entry() -> None:
+    """A PORT from outside would be that of another server."""
+    spec = parse(processes={"engine": ENGINE, "router": ROUTER})
+    assert check_variables(spec, ["c", "${PORT:-1}", "${BASE_URL}"], {"PORT": "8888"}) == [
+        "client[1]: PORT is that of the port `entry`; add `entry`, one of engine, router, router-api.",
+        "client[2]: BASE_URL is that of the port `entry`; add `entry`, one of engine, router, router-api.",
+    ]
+    assert check_variables(parse(processes={"a": {"argv": ["a"]}}), ["c", "${PORT}"], {"PORT": "8888"}) == []
+
+
 @pytest.mark.parametrize(
     ("text", "filled"),
     [

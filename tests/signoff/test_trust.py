@@ -244,8 +244,12 @@ def test_a_push_that_starts_nothing_is_not_signed_off(world: World, *, swept: bo
         world.hub.state.statuses.clear()
     world.sign()
     world.hub.push("feat-x", {**CHANGE, "benchmarks/evil.sh": "x\n"}, "quick [skip ci]")
+    why = "it is for {sha}, and the diff" if swept else "nothing shows that {sha} was the head"
     for _ in range(2):
-        world.verify("--pr", "77", "--publish")
+        called = world.try_to_verify("--pr", "77", "--publish")
+        sha = (old if swept else world.head)[:12]
+        assert f"{why.format(sha=sha)} " in called.err
+        assert "edit it to sign the head\n" in called.err
         (text,) = world.verdicts()
         head = f"### Sign-off out of date\n\n`noor` signed off at `{old}`"
         assert text.startswith(head if swept else "### Sign-off of an unknown commit")

@@ -114,6 +114,11 @@ CHANGES = [
         "sweep.yml",
         "read from configs/clusters.yaml, but the policy names configs/c.yaml",
     ),
+    (
+        "runners: configs/r.yaml",
+        "sweep.yml",
+        "The runners are read from .infx/configs/runners.yaml, but the policy names configs/r.yaml",
+    ),
 ]
 
 
