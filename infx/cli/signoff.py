@@ -74,4 +74,9 @@ def _read_here(path: str, base_ref: str | None) -> str:
     try:
         return (root / path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise refuse(error, path, "checklist", hint="Run this in the repository.") from None
+        raise refuse(
+            error,
+            path,
+            "checklist",
+            hint="Run this in the repository, or make the checklist with infx init --signoffs.",
+        ) from None
