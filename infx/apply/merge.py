@@ -137,7 +137,7 @@ class Merger:
         except GitError as error:
             tip = read_tip(self.clone, step.push.branch)
             if tip is None or tip == facts.head:
-                return self._note(Trouble.PUSH, facts, " ".join(str(error).split()))
+                return self._note(Trouble.PUSH, facts, str(error))
             pushed = tip
         return replace(facts.progress, pushed=pushed, parent=facts.head)
 
