@@ -20,7 +20,7 @@ lint: .venv/dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/vermin --quiet --no-tips --violations --target=3.8- infx/rowfile infx/demo/data/benchmarks
-	@$(BIN)/shellcheck .ci/run .github/actions/install.sh tests/act/stand-in/stand-in
+	@$(BIN)/shellcheck .ci/run .github/actions/install.sh tests/act/stand-in/stand-in infx/demo/data/benchmarks/run.sh
 	@$(BIN)/actionlint -shellcheck $(BIN)/shellcheck
 	@$(BIN)/zizmor --offline --quiet --persona auditor .github $(wildcard action.yml)
 	@$(BIN)/infx workflows check --format table

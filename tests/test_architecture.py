@@ -17,7 +17,6 @@ PACKAGE = ROOT / "infx"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 LAYERS = [re.findall(r"\w+", layer) for layer in CONTRACTS[0]["layers"]]
 EDGES = {"apply", "gather", "git", "actions", "artifacts", "github", "hub", "store"}
-PROGRAMS = {"results/sample.py"}  # a program that a row's job runs; no module imports it
 
 
 def list_modules() -> set[str]:
@@ -50,7 +49,7 @@ def find_core_files() -> Iterator[Path]:
     for name in sorted(CORE):
         folder = PACKAGE / name
         files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
-        yield from (path for path in files if str(path.relative_to(PACKAGE)) not in PROGRAMS)
+        yield from files
 
 
 # Uses of the clock, the environment, the terminal and the working directory. Edges read these and pass the values on.

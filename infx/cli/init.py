@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from infx.cli.options import examples, format_option
 from infx.cli.report import print_json, print_text
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from infx.gather.adoption import Found, RepositoryFiles
 
 
+class RepositoryPath(click.types.StringParamType):
+    """A path in the repository; init itself refuses one that is not inside. The tab key completes it."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
+
+
 @examples(
     "infx init",
     "infx init --runner h200=h200-a_0 --actions your-org/infx@9c091bb21b7c1c1d1991bb908d89e4e9dddfe3e0 --diff",
@@ -29,13 +39,17 @@ if TYPE_CHECKING:
     "--repo", metavar="OWNER/NAME", help="Name of this repository. Default: that of the remote origin."
 )
 @click.option("--base-branch", metavar="NAME", help="Branch of merges. Default: the remote's default branch.")
-@click.option("--changelog", metavar="FILE", help="Path of the changelog.")
+@click.option("--changelog", type=RepositoryPath(), metavar="FILE", help="Path of the changelog.")
 @click.option(
-    "--master-config", multiple=True, metavar="FILE", help="Path of a file with configurations. May repeat."
+    "--master-config",
+    multiple=True,
+    type=RepositoryPath(),
+    metavar="FILE",
+    help="Path of a file with configurations. May repeat.",
 )
-@click.option("--runner-config", metavar="FILE", help="Path of the runner inventory.")
-@click.option("--clusters", metavar="FILE", help="Path of the clusters.")
-@click.option("--models", metavar="FILE", help="Path of the models.")
+@click.option("--runner-config", type=RepositoryPath(), metavar="FILE", help="Path of the runner inventory.")
+@click.option("--clusters", type=RepositoryPath(), metavar="FILE", help="Path of the clusters.")
+@click.option("--models", type=RepositoryPath(), metavar="FILE", help="Path of the models.")
 @click.option(
     "--runner",
     multiple=True,

@@ -57,13 +57,17 @@ def _run(task: LaunchTask, runner: str, clusters: Clusters, directory: Path) -> 
     """Run a row by the launch of its runner's cluster, and return the exit code."""
     from infx.launch.render import render_row_launch
     from infx.launch.steps import render_launch
+    from infx.matrix.row_file import pack_programs
     from infx.rowfile.launch import Observer
     from infx.rowfile.launch_command import run_launch
     from infx.rowfile.launch_steps import LaunchForm
 
     rendered = render_row_launch(task, clusters.get_for_runner(runner), clusters)
     form = LaunchForm(render_launch(rendered))
-    failure, _ = run_launch(form, runner, str(directory), dict(task.environment), task.minutes, Observer())
+    programs = {name: text.encode() for name, text in pack_programs().items()}
+    failure, _ = run_launch(
+        form, runner, str(directory), dict(task.environment), task.minutes, Observer(), programs
+    )
     return failure.code if failure else 0
 
 

@@ -27,7 +27,9 @@ verifies the <b>sign-off</b> of a reviewer, merges, and publishes. Here, pull re
 _NOTES = """\
 <details class="about"><summary>How to read this page</summary>
 <p>The commands are those that the project's workflows run. A program on this machine, the hub, replaces GitHub, and its
-clock skips the hours that sweeps take. No GPU was used: every row reports sample numbers.</p>
+clock skips the hours that sweeps take. Every row is a real benchmark, of a small engine that needs no GPU: its processes
+start and are watched, and a client measures them. The engine answers as fast as a formula says, so the numbers are not those
+of the GPUs that the rows name.</p>
 <p>Each mark in the grid leads to a step of the timeline:
 <span class="mark success">✓</span> done, <span class="mark failure">✕</span> refused or failed,
 <span class="mark pending">●</span> waiting, <span class="mark none">○</span> no sweep started. The timeline shows every

@@ -18,7 +18,7 @@ FIRST, SECOND, THIRD = 3601, 3602, 3603
 KEYS = {
     FIRST: "dsr1-fp4-gb200-dynamo-trt",
     SECOND: "kimik3-fp4-gb300-dynamo-vllm-agentic-dspark-mooncake-dcp8-agg",
-    THIRD: "dsr1-fp8-gb200-dynamo-sglang",
+    THIRD: "qwen3.5-fp8-h100-sglang-agentic-mtp",
 }
 WORDS = "Measure again with the new firmware"
 _CHECK = "changelog"

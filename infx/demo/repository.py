@@ -12,7 +12,8 @@ DATA = Path(__file__).with_name("data")
 MASTER = "configs/nvidia-master.yaml"
 CHANGELOG = "perf-changelog.yaml"
 POLICY = "configs/policy.yaml"
-SCRIPT = "benchmarks/run.py"
+CLUSTERS = "configs/clusters.yaml"
+SCRIPT = "benchmarks/run.sh"  # the row command, and the launch of all rows without a script of their own
 
 OFFLOAD = "dsv41flash-fp4-gb200-vllm-agentic-dspark-mooncake"
 OFFLOAD_SCRIPT = "benchmarks/agentic/dsv41flash_fp4_gb200_vllm.sh"
@@ -46,11 +47,18 @@ def make_base_files() -> dict[str, str]:
         MASTER: master.replace(read_config_text(ARMS), _render_tp4_only()),
         CHANGELOG: remove_entries(read_data("perf-changelog.yaml"), OFFLOAD, DISAGG, last_of=ARMS),
         POLICY: read_data("policy.yaml"),
-        SCRIPT: read_data("run.py"),
+        CLUSTERS: read_data("clusters.yaml"),
+        **_read_benchmarks(),
         ARMS_SCRIPT: render_serving_script(5, "3.51"),
         ".github/CODEOWNERS": _CODEOWNERS,
         **WORKFLOW_FILES,
     }
+
+
+def _read_benchmarks() -> dict[str, str]:
+    """Return path → text of the engine, the router, the client, and the recipes that run them."""
+    paths = (path for path in sorted(DATA.joinpath("benchmarks").iterdir()) if path.is_file())
+    return {f"benchmarks/{path.name}": path.read_text(encoding="utf-8") for path in paths}
 
 
 def make_recipe_files() -> dict[str, str]:
@@ -63,11 +71,11 @@ def make_recipe_files() -> dict[str, str]:
 
 
 def render_serving_script(tokens: int, length: str) -> str:
-    """Return a script that starts the engine; `length` is the acceptance length that the engine simulates."""
+    """Return the script of a model's rows; `length` is the acceptance length that the engine simulates."""
     return (
         "#!/usr/bin/env bash\nset -euo pipefail\n"
-        'vllm serve "$MODEL" --tensor-parallel-size "$TP" \\\n'
-        f"  --speculative-config '{_render_speculative(tokens, length)}'\n"
+        f"export SPECULATIVE='{_render_speculative(tokens, length)}'\n"
+        f"exec bash {SCRIPT}\n"
     )
 
 

@@ -55,8 +55,8 @@ def render_results(merges: Sequence[PublishedMerge], lines: Sequence[ChartLine])
         '<section id="results"><h2>Published results</h2>'
         "<p>Each merge starts the workflow <code>publish</code>. A job without a token that writes checks the artifacts of "
         "the reused sweep against the plan; a second job stores only what was checked, on a branch of the repository. "
-        f"Later sweeps are compared with what is stored, here {stored}. The numbers are samples: no GPU "
-        f'was used.</p><ul class="stored">{items}</ul>{render_legend(SET)}<div class="charts">{render_chart(SET, INTERACTIVITY, legend=False)}'
+        f"Later sweeps are compared with what is stored, here {stored}. The numbers were measured here, of a small "
+        f'engine that needs no GPU.</p><ul class="stored">{items}</ul>{render_legend(SET)}<div class="charts">{render_chart(SET, INTERACTIVITY, legend=False)}'
         f"{render_chart(SET, LATENCY, legend=False)}</div><details><summary>All published results as a table</summary>"
         f'<div class="wide" tabindex="0">{_render_table(lines)}</div></details></section>'
     )
@@ -78,5 +78,8 @@ def _list_cells(line: ChartLine, point: ChartPoint) -> list[str]:
     return [
         line.name,
         str(point.conc),
-        *(f"{number:,.4g}" if number is not None else "" for number in numbers),
+        *(
+            "" if number is None else f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
+            for number in numbers
+        ),
     ]

@@ -8,6 +8,7 @@ from html import escape
 
 from infx.bench.words import describe_layout
 from infx.demo.steps import SweepRecord
+from infx.page.chart import INTERACTIVITY, THROUGHPUT, read_values
 from infx.play.steps import RowOutcome
 from infx.results.points import CollectedPoint
 
@@ -86,12 +87,9 @@ def _render_table(sweep: SweepRecord) -> str:
 def _render_lines(row: RowOutcome, points: Sequence[CollectedPoint]) -> list[str]:
     outcome = f"{row.conclusion}: {row.words}" if row.conclusion == "failure" else row.conclusion
     measured = [
-        (
-            f"c{point.row.conc}",
-            f"{point.row.metrics['median_intvty']:.1f}",
-            f"{point.row.metrics['tput_per_gpu']:.0f}",
-        )
+        (f"c{point.row.conc}", f"{values[INTERACTIVITY.key]:.1f}", f"{values[THROUGHPUT.key]:.0f}")
         for point in points
+        for values in [read_values(point.row.metrics)]
     ]
     return [
         "".join(["<tr>", *(f"<td>{escape(cell)}</td>" for cell in cells), "</tr>"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from infx.play.machines import Machines, StepDisplay, read_row_jobs
 from infx.play.steps import RowOutcome, SweepEnd
 from infx.policy import POLICY_PATH
 from infx.results.collect import collect
+from infx.rowfile.launch_drivers import MARK
 
 
 @dataclass
@@ -88,10 +90,15 @@ class DemoMachines(Machines):
         return end
 
     def prepare_row(self, job: RowJob, measured: Path, folder: Path) -> Path:
-        """Return a folder with a link to the measured scripts, which is faster than a checkout."""
+        """Return a folder with links to the measured files, which is faster than a checkout."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "benchmarks").symlink_to(measured / "benchmarks")
+        for path in measured.glob("[!.]*"):
+            (folder / path.name).symlink_to(path)
         return folder
+
+    def make_row_environ(self, runner: str) -> dict[str, str]:
+        """Return the variables of a runner, and the mark of this demo, so that it ends no processes of another demo."""
+        return {**super().make_row_environ(runner), MARK: f"demo-{os.getpid()}"}
 
     def note_rows(self, number: int, rows: Sequence[RowOutcome]) -> None:
         """Record how the rows ended, and the GPU-hours of those that were stopped."""

@@ -61,6 +61,7 @@ def bind_launch(launch: Launch, host: HostFacts) -> Launch:
         job_name=fill_text(launch.job_name, values),
         labels=_fill_map(launch.labels, values),
         choices=(),
+        checkout=fill_text(launch.checkout, values),
         steps=tuple(_bind_step(step, values) for step in launch.steps),
     )
 

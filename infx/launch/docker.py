@@ -9,6 +9,7 @@ from infx.launch.cluster import Cluster, ContainerForm
 from infx.launch.slurm import compute_run_minutes, list_mounts
 from infx.launch.steps import Step, StepName
 from infx.launch.texts import LaunchTask, Texts, is_file
+from infx.rowfile.launch_programs import VARIABLES
 
 _ID_FILE = "{scratch}/container.id"
 # The container's id, and not its name, so that the container of another job with this name stays.
@@ -43,7 +44,7 @@ def render_docker(
         *(f"--volume={mount}" for mount in list_mounts(cluster, texts)),
         f"--workdir={cluster.mount_at}",
         # Names only: docker reads the values from its own environment.
-        *(f"--env={name}" for name in dict.fromkeys((*names, *environment))),
+        *(f"--env={name}" for name in dict.fromkeys((*names, *environment, *VARIABLES.values()))),
     ]
     image = texts.fill(cluster.image.reference)
     command = ("{script}",) if not container.has_entrypoint else ("bash", "{script}")

@@ -24,8 +24,8 @@ def render_row_launch(task: LaunchTask, name: str, clusters: Clusters) -> Launch
     cluster = clusters.resolve(name, task.row)
     texts = make_texts(task, cluster)
     model = _decide_model(task.row, cluster, clusters.path)
-    environment = _compose_environment(cluster, texts)
     driver = find_driver(cluster)
+    environment = _compose_environment(cluster, texts)
     names = _select_names(task, cluster)
     match driver:
         case Driver.SLURM:
@@ -45,6 +45,7 @@ def render_row_launch(task: LaunchTask, name: str, clusters: Clusters) -> Launch
         row_names=tuple(sorted({*names} - {*secrets})) if is_limited else None,
         choices=(_list_scripts(cluster, texts), *model),
         port=cluster.port,
+        checkout="{workspace}" if driver is Driver.LOCAL else cluster.mount_at,
         steps=steps,
     )
 

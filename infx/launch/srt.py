@@ -42,6 +42,7 @@ def render_srt(task: LaunchTask, cluster: SrtCluster) -> Launch:
         row_names=None,
         choices=(_choose_model(rule),),
         port=_PORT,
+        checkout="{workspace}",
         steps=tuple(_render_steps(task, cluster, texts, recipe)),
     )
 

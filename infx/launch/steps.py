@@ -131,6 +131,8 @@ class Launch:
         labels: of the container that docker runs, in which a later job of the runner finds leftovers.
         secrets: names of variables that the benchmark gets from the machine's environment.
         row_names: names of variables that the benchmark gets from the row's environment; None: all.
+        checkout: path of the checkout where the benchmark runs. The machine sets the variables with the paths of the
+            programs in it.
     """
 
     cluster: str
@@ -141,6 +143,7 @@ class Launch:
     row_names: tuple[str, ...] | None
     choices: tuple[PathChoice, ...]
     port: PortForm
+    checkout: str
     steps: tuple[Step, ...]
 
 
@@ -161,6 +164,7 @@ def render_launch(launch: Launch) -> dict[str, Any]:
             )
             if value is not None
         },
+        "checkout": launch.checkout,
         "steps": [_render_step(step) for step in launch.steps],
     }  # fmt: skip
 

@@ -24,7 +24,7 @@ from infx.bench.follow_up import FollowUp
 from infx.bench.jobs import RowJob
 from infx.bench.row import RowReader, render_row
 from infx.errors import UsageError
-from infx.matrix.row_file import ROW_FILE, ROWS, SUPERVISE, pack_row_file, pack_supervise, render_rows
+from infx.matrix.row_file import ROWS, pack_programs, render_rows
 from infx.matrix.shards import Shards
 from infx.policy.model import Policy
 from infx.rowfile.plan import LAUNCHES
@@ -66,8 +66,7 @@ def render_folder(
         JOBS: map(_render_job, shards.jobs),
         CANARY: map(_render_job, canary),
         ROWS: render_rows(shards.jobs, policy, rules),
-        ROW_FILE: [pack_row_file()],
-        SUPERVISE: [pack_supervise()],
+        **{name: [text] for name, text in pack_programs().items()},
         BARS: [json.dumps(thresholds), "\n"],
         **({} if launches is None else {LAUNCHES: launches}),
         **_render_follow_up(shards, follow_up),

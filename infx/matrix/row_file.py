@@ -145,6 +145,11 @@ def _is_supervising(name: str) -> bool:
     return name == "supervise" or name.startswith("supervise_")
 
 
+def pack_programs() -> dict[str, str]:
+    """Return all programs by the names of their files."""
+    return {ROW_FILE: pack_row_file(), SUPERVISE: pack_supervise()}
+
+
 def _name_module(name: str) -> str:
     return _PACKAGE if name == "__init__" else f"{_PACKAGE}.{name}"
 

@@ -7,7 +7,7 @@ import sys
 import time
 
 from .errors import RowError
-from .runner import ROW_FILE, print_error, stop_commands
+from .runner import ROW_FILE, SUPERVISE, print_error, stop_commands
 
 TYPE_CHECKING = False  # an import of `typing` would cost more than it saves
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def run_command(
 
     The runner sends a cancellation (SIGINT, and 7.5 seconds later SIGTERM) to the step's own process only. Both are
     passed on to the command and to all that it started, because it may have containers to remove. A command that runs
-    longer than `minutes` gets SIGTERM, and SIGKILL after GRACE; the code is then TIMED_OUT. The variable ROW_FILE has the
-    path of this program.
+    longer than `minutes` gets SIGTERM, and SIGKILL after GRACE; the code is then TIMED_OUT. The variables ROW_FILE and
+    SUPERVISE have the paths of this program and of its neighbor, which runs processes.
 
     Returns: the exit code, 128 and the signal's number if a signal ended the command; and when the command started, in
     seconds since 1970. Raises RowError (2) if the command cannot be started.
@@ -44,9 +44,7 @@ def run_command(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, group.handle)
     try:
-        leader = _start(
-            command, folder, {**inherit_environment(), **variables, ROW_FILE: os.path.abspath(sys.argv[0])}
-        )
+        leader = _start(command, folder, {**inherit_environment(), **variables, **_name_programs()})
     except OSError as error:
         message = "The row command " + command[0] + " cannot be started: " + str(error.strerror) + "."
         raise RowError(message + " The policy names it, under sweep.row-command.", 2) from None
@@ -58,6 +56,12 @@ def run_command(
         return TIMED_OUT, started_at
     code = 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     return code, started_at
+
+
+def _name_programs() -> dict[str, str]:
+    """Return the variables with the paths of the programs in the plan folder."""
+    program = os.path.abspath(sys.argv[0])
+    return {ROW_FILE: program, SUPERVISE: os.path.join(os.path.dirname(program), "supervise.py")}
 
 
 def _start(command: list[str], folder: str, environment: dict[str, str]) -> int:

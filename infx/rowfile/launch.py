@@ -27,6 +27,7 @@ from .launch_drivers import (
 )
 from .launch_machine import describe_machine, find_foreign, make_environments, path_exists
 from .launch_process import Cancellation, Ended, ProcessRunner
+from .launch_programs import name_programs, place_programs
 from .launch_steps import CLEANING, RUN, LaunchForm, StepForm, parse_job
 from .launch_values import choose_path, compute_port, fill_all, fill_map, fill_text
 from .runner import print_line
@@ -47,7 +48,7 @@ class Observer:
 
 
 class Launcher:
-    """A launch on this machine.
+    """A launch on this machine. programs: content by name, see `launch_programs`.
 
     Attributes:
         failure: the first one; None if there is none so far.
@@ -62,11 +63,13 @@ class Launcher:
         row: dict[str, str],
         minutes: float,
         observer: Observer,
+        programs: dict[str, bytes],
     ) -> None:
         self.failure: Failure | None = None
         self.problems: list[str] = []
         self._form = form
         self._observer = observer
+        self._programs = programs
         self._scratch = tempfile.mkdtemp(prefix="infx-launch-")
         self._values = describe_machine(runner, folder, self._scratch)
         inherited = inherit_environment()
@@ -131,6 +134,11 @@ class Launcher:
                 message + ". Give it back: sudo chown -R " + self._values["user"] + " " + foreign
             )
         workspace = self._values["workspace"]
+        try:
+            place_programs(self._programs, workspace)
+        except OSError as error:
+            message = str(error.filename) + " cannot be written: " + str(error.strerror) + "."
+            raise MachineError(message) from None
         for choice in self._form.choices:
             path = choose_path(choice, lambda path, holds: path_exists(workspace, path, holds))
             if choice.get("create") and not os.path.exists(path):
@@ -144,7 +152,9 @@ class Launcher:
             return
         if "port" not in self._values and (self._form.port.get("plus") != "job" or "job" in self._values):
             self._values["port"] = compute_port(self._form.port, self._values)
-        environment = self._benchmark if step.name == RUN else self._tools
+        environment = self._tools
+        if step.name == RUN:
+            environment = {**self._benchmark, **name_programs(fill_text(self._form.checkout, self._values))}
         environment = {**environment, **fill_map(step.environment, self._values)}
         argv = fill_all(step.argv, self._values)
         output = fill_text(step.output, self._values)

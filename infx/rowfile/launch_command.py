@@ -9,9 +9,10 @@ from .command import inherit_environment
 from .errors import RowError
 from .failure import Failure
 from .launch import Launcher, Observer, make_drivers
-from .launch_drivers import MARK, sweep
+from .launch_drivers import MARK, make_mark, sweep
 from .launch_machine import describe_machine, find_runner
 from .launch_process import Cancellation, ProcessRunner
+from .launch_programs import read_programs
 from .launch_steps import LaunchForm, find_driver, has_launches, read_launch
 from .plan import read_row
 from .runner import print_error, print_line, stop_commands
@@ -47,7 +48,8 @@ def run_launch_command(arguments: list[str]) -> int:
     if form is None:
         raise RowError("The row " + row.id + " has no launch in this plan; run it with: row.py run.")
     folder = options.get("--directory", ".")
-    failure, _ = run_launch(form, runner, folder, row.environment, row.minutes, Observer())
+    programs = read_programs(options["--plan"])
+    failure, _ = run_launch(form, runner, folder, row.environment, row.minutes, Observer(), programs)
     return failure.code if failure else 0
 
 
@@ -62,11 +64,17 @@ def _parse(arguments: list[str]) -> dict[str, str]:
 
 
 def run_launch(
-    form: LaunchForm, runner: str, folder: str, row: dict[str, str], minutes: float, observer: Observer
+    form: LaunchForm,
+    runner: str,
+    folder: str,
+    row: dict[str, str],
+    minutes: float,
+    observer: Observer,
+    programs: dict[str, bytes],
 ) -> tuple[Failure | None, list[str]]:
     """Run a launch, and return its failure and the problems of cleaning up."""
     stop_commands()
-    launcher = Launcher(form, runner, folder, row, minutes, observer)
+    launcher = Launcher(form, runner, folder, row, minutes, observer, programs)
     launcher.run()
     if launcher.failure is not None:
         print_error(launcher.failure.message)
@@ -77,7 +85,7 @@ def clean(runner: str, driver: str, job_name: str) -> int:
     """Remove what launches of a runner left on this machine, and return the exit code: 1 if something is left."""
     cancellation = Cancellation()
     cancellation.listen()
-    tools = {**inherit_environment(), MARK: runner}
+    tools = {**inherit_environment(), MARK: make_mark(runner)}
     processes = ProcessRunner(cancellation, [])
     values = describe_machine(runner, ".", "")
     drivers = make_drivers(driver, job_name, values, lambda argv: processes.ask(argv, tools, limits.ASK))

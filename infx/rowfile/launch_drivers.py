@@ -16,7 +16,7 @@ from typing import Callable, List, Protocol
 from . import launch_limits as limits
 from .launch_process import Ended
 
-MARK = "INFX_LAUNCH"  # variable of all processes of a launch; its value is the runner's name
+MARK = "INFX_LAUNCH"  # variable of all processes of a launch; `make_mark` makes its value
 _DIGITS = re.compile(r"[0-9]+\Z")
 _HEX = re.compile(r"[0-9a-f]{12,64}\Z")
 _CONTAINER_NOT_STARTED = 125  # exit code of `docker run`
@@ -70,7 +70,7 @@ class LocalDriver:
     kind = "processes"
 
     def __init__(self, runner: str) -> None:
-        self._mark = (MARK + "=" + runner).encode(errors="surrogateescape")
+        self._mark = (MARK + "=" + make_mark(runner)).encode(errors="surrogateescape")
 
     def find(self) -> list[str]:
         own = _list_ancestors()
@@ -81,7 +81,8 @@ class LocalDriver:
             return False
         try:
             with open("/proc/" + pid + "/environ", "rb") as file:
-                return self._mark in file.read().split(b"\0")
+                items = file.read().split(b"\0")
+                return any(item == self._mark or item.startswith(self._mark + b"/") for item in items)
         except OSError:  # it has ended, or it is another user's
             return False
 
@@ -95,6 +96,18 @@ class LocalDriver:
 
     def explain(self, ended: Ended, job: str) -> str:
         return ""
+
+
+def make_mark(runner: str) -> str:
+    """Return the value of MARK: the runner's name.
+
+    If this process belongs to a launch of another runner, that launch's value comes first. So a launch in a launch ends
+    with the outer one, and finds nothing that is outside of it.
+    """
+    outer = os.environ.get(MARK, "")
+    if not outer or outer.rpartition("/")[2] == runner:
+        return outer or runner
+    return outer + "/" + runner
 
 
 def _list_ancestors() -> set[str]:

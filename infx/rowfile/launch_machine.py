@@ -9,7 +9,7 @@ import time
 from typing import Mapping
 
 from .errors import RowError
-from .launch_drivers import MARK
+from .launch_drivers import MARK, make_mark
 
 MAX_FILES = 200_000  # of a checkout whose owners are looked at
 RUNNER = "RUNNER_NAME"  # the variable with the runner's name
@@ -85,7 +85,7 @@ def make_environments(
     secrets: names. row_names: names of the row's variables that the benchmark gets; None: all.
     """
     tools = {name: value for name, value in inherited.items() if name not in secrets}
-    tools[MARK] = runner
+    tools[MARK] = make_mark(runner)
     chosen = {name: value for name, value in row.items() if row_names is None or name in row_names}
     own = {name: inherited[name] for name in secrets if name in inherited}
     return {**tools, RUNNER: runner, **chosen, **own}, tools

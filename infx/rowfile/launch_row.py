@@ -13,6 +13,7 @@ from .launch import Observer
 from .launch_command import run_launch
 from .launch_machine import find_runner
 from .launch_process import Cancellation, ProcessRunner
+from .launch_programs import read_programs
 from .launch_steps import RUN, LaunchForm, read_launch
 from .plan import RowTask
 from .record import JobRecord
@@ -54,18 +55,22 @@ def run_launched(row: RowTask, plan: str, folder: str, record: JobRecord) -> tup
     try:
         runner = find_runner(os.environ)
         form = read_launch(plan, row.id, runner)
+        programs = {} if form is None else read_programs(plan)
     except RowError as error:
         record.fail("refused", error.message, error.code, cause=INFRASTRUCTURE)
         raise
-    return None if form is None else _run(row, form, runner, folder, record)
+    return None if form is None else _run(row, form, programs, runner, folder, record)
 
 
-def _run(row: RowTask, form: LaunchForm, runner: str, folder: str, record: JobRecord) -> tuple[int, float]:
+def _run(
+    row: RowTask, form: LaunchForm, programs: dict[str, bytes], runner: str, folder: str, record: JobRecord
+) -> tuple[int, float]:
     started_at = time.time()
     name = row.environment.get("RESULT_FILENAME", "")
     outputs = [name + ".json", name + ".jsonl"]
     earlier = find_results(folder, [*outputs, *row.gathered])
-    failure, problems = run_launch(form, runner, folder, row.environment, row.minutes, _Recorder(record))
+    recorder = _Recorder(record)
+    failure, problems = run_launch(form, runner, folder, row.environment, row.minutes, recorder, programs)
     Cancellation().listen()  # a signal does not end the gathering of what the launch left
     record.add_leftovers(problems)
     if failure is None or (failure.cause == BENCHMARK and failure.kind in _EXPLAINED):

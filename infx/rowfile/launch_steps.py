@@ -45,6 +45,7 @@ class LaunchForm:
         self.row_names: list[str] | None = values.get("row-names")
         self.choices: list[dict[str, Any]] = values["choices"]
         self.port: dict[str, Any] = values["port"]
+        self.checkout: str = values["checkout"]  # where the benchmark runs
         self.steps = [StepForm(step) for step in values["steps"]]
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-ROW_FILE = "INFX_ROW_FILE"  # the variable by which a row command finds this program
+ROW_FILE = "INFX_ROW_FILE"  # the variable by which a benchmark finds this program
+SUPERVISE = "INFX_SUPERVISE"  # and the program that runs its processes
 
 
 def show(text: str) -> str:

@@ -33,8 +33,9 @@ class PortHolder:
         earlier = {self.numbers.get(name, 0) for name in names}
         for name in names:
             self.release(name)
+        candidates = find_candidates(_read_ephemeral())
         for name in names:
-            bound = _bind_any({*earlier, *self.numbers.values()})
+            bound = _bind_any(candidates, {*earlier, *self.numbers.values()})
             self._sockets[name], self.numbers[name] = bound, bound.getsockname()[1]
 
     def release(self, name: str) -> None:
@@ -53,7 +54,7 @@ def find_candidates(ephemeral: tuple[int, int]) -> list[int]:
 
     ephemeral: the first and the last port that it does give. A port of these may be taken at any moment.
     """
-    return [port for port in range(FIRST, LAST + 1) if not ephemeral[0] <= port <= ephemeral[1]]
+    return [*range(FIRST, min(ephemeral[0], LAST + 1)), *range(max(ephemeral[1] + 1, FIRST), LAST + 1)]
 
 
 def _read_ephemeral() -> tuple[int, int]:
@@ -65,10 +66,12 @@ def _read_ephemeral() -> tuple[int, int]:
     return first, last
 
 
-def _bind_any(taken: set[int]) -> socket.socket:
-    """Return a socket that is bound to a free port; the kernel chooses if no other port is free."""
-    candidates = [port for port in find_candidates(_read_ephemeral()) if port not in taken]
-    for port in [*random.sample(candidates, min(TRIES, len(candidates))), 0]:
+def _bind_any(candidates: list[int], taken: set[int]) -> socket.socket:
+    """Return a socket that is bound to a free port; the kernel chooses if no candidate is free."""
+    for attempt in range(TRIES + 1):
+        port = random.choice(candidates) if candidates and attempt < TRIES else 0
+        if port in taken:
+            continue
         try:
             bound = _bind(port)
         except OSError:

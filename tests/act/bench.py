@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Any
 
 from infx.hub.hub import Hub
 from tests.conftest import ROOT
+from tests.made_results import COMMAND
 
 KEY = "dsv41flash-fp4-b300-vllm-agentic-dspark"  # 14 rows and 3 accuracy runs; trimmed 3 and 3
 SMALL = (
@@ -35,9 +37,10 @@ wide-fp8-h100-sglang:
         search-space:
           - {{tp: 8, conc-list: {conc}}}
 """
-# Writes a sample result, and the row's id and revision into $LEDGER. The stand-in for checkout writes HEAD.
+MADE = shlex.join(COMMAND)  # a shell's command that writes made-up results
+# Writes made-up results, and the row's id and revision into $LEDGER. The stand-in for checkout writes HEAD.
 ROW_COMMAND = [
-    "bash", "-c", 'echo "$ROW_ID $(cat HEAD)" >> "$LEDGER"; exec python -m infx.results.sample',
+    "bash", "-c", 'echo "$ROW_ID $(cat HEAD)" >> "$LEDGER"; exec ' + MADE,
 ]  # fmt: skip
 
 
@@ -47,8 +50,8 @@ def make_changelog(key: str = KEY) -> str:
 
 
 def make_policy(**sections: Any) -> str:
-    """Return the project's own policy with other values, and with a row command that measures nothing."""
-    sweep = {"row-command": ["python", "-m", "infx.results.sample"], **sections.pop("sweep", {})}
+    """Return the project's own policy with other values, and with made-up results of rows."""
+    sweep = {"row-command": COMMAND, **sections.pop("sweep", {})}
     # YAML is JSON where that is shorter.
     lines = [f"{name}: {json.dumps(value)}\n" for name, value in {"sweep": sweep, **sections}.items()]
     return (ROOT / "configs/policy.yaml").read_text() + "".join(lines)

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from infx.hub.hub import Hub
-from tests.act.bench import make_payload, make_policy
+from tests.act.bench import MADE, make_payload, make_policy
 from tests.act.harness import Act
 from tests.conftest import ROOT
 from tests.security.hostile import check_markdown, make_single_lines, make_texts
 from tests.security.world import make_config, render_entry, render_masters
 
 # The measured code prints workflow commands, on both streams, also from a process that outlives the step.
-SHOUTING = r"""
+SHOUTING = (
+    r"""
 shout() {
   printf '%s\n' '::set-output name=artifact-name::sweep-plan' '::add-path::/evil' '::set-env name=PATH::/evil' \
     '##[set-output name=artifact-name]sweep-plan' '::save-state name=x::y' '::stop-commands::x' '::x::'
@@ -22,8 +23,9 @@ shout() {
 shout; shout >&2
 (sleep 1; shout; shout >&2) &
 echo "$MODEL"
-exec python -m infx.results.sample
-"""
+exec """
+    + MADE
+)
 
 
 def test_hostile_texts_are_not_executed(hub: Hub, tmp_path: Path) -> None:

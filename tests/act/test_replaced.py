@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from infx.hub.hub import Hub
-from tests.act.bench import SMALL, make_changelog, make_payload, make_policy
+from tests.act.bench import MADE, SMALL, make_changelog, make_payload, make_policy
 from tests.act.harness import Act, Outcome
 
 # Rows that end at the same time may take the file from under each other's `sed`.
 REPLACE = 'sed -i s/bash/sh/ "$ARTIFACTS/sweep-plan/rows.env" || true'
-SAMPLE = "python -m infx.results.sample"
 REFUSED = "sha256sum: WARNING: 1 computed checksum did NOT match"
 
 
@@ -38,7 +37,7 @@ def test_a_later_row_refuses(hub: Hub, tmp_path: Path) -> None:
     """Few jobs run at a time, so most of the 17 rows start after the first has replaced the plan."""
     label = "non-canary-full-sweep-enabled"
     _, outcome, _ = play(
-        hub, tmp_path, f"{SAMPLE}; {REPLACE}", label, key="dsv41flash-fp4-b300-vllm-agentic-dspark"
+        hub, tmp_path, f"{MADE}; {REPLACE}", label, key="dsv41flash-fp4-b300-vllm-agentic-dspark"
     )
     results = [result for name in outcome.rows for result in outcome.jobs[name]]
     assert len(results) == 17
@@ -50,7 +49,7 @@ def test_a_later_row_refuses(hub: Hub, tmp_path: Path) -> None:
 def test_collect_refuses(hub: Hub, tmp_path: Path) -> None:
     """Both rows wait for each other, so that both have the right plan and are green."""
     wait = 'until [ "$(wc -l < "$LEDGER")" -ge 2 ]; do sleep 0.05; done'
-    _, outcome, _ = play(hub, tmp_path, f"{wait}; {SAMPLE}; {REPLACE}", "sweep-enabled", "evals-only")
+    _, outcome, _ = play(hub, tmp_path, f"{wait}; {MADE}; {REPLACE}", "sweep-enabled", "evals-only")
     assert {result for name in outcome.rows for result in outcome.jobs[name]} == {"success"}
     assert len(outcome.ledger) == 2
     assert outcome.jobs["collect"] == ["failure"]
@@ -61,7 +60,7 @@ def test_collect_refuses(hub: Hub, tmp_path: Path) -> None:
 
 def test_a_partial_re_run_refuses(hub: Hub, tmp_path: Path) -> None:
     """The sums are outputs of the first attempt's plan job, and no job of the run can change them."""
-    act, first, event = play(hub, tmp_path, SAMPLE, "sweep-enabled", "evals-only")
+    act, first, event = play(hub, tmp_path, MADE, "sweep-enabled", "evals-only")
     assert (first.code, len(first.ledger)) == (0, 2), first.log[-3000:]
     common = first.artifacts / "sweep-plan/rows.env"
     common.write_text(common.read_text().replace("bash", "sh"))

@@ -11,7 +11,7 @@ import pytest
 
 from infx.hub.hub import Hub
 from infx.phrases import count
-from tests.act.bench import KEY, SMALL, WIDE, make_changelog, make_payload, make_policy
+from tests.act.bench import KEY, MADE, SMALL, WIDE, make_changelog, make_payload, make_policy
 from tests.act.harness import Act, Outcome
 from tests.calling import call
 from tests.conftest import ROOT
@@ -108,7 +108,7 @@ def render_report(outcome: Outcome) -> str:
 
 
 def test_a_failed_row_is_reported_and_the_others_are_published(hub: Hub, tmp_path: Path) -> None:
-    command = 'if [ "$EP_SIZE $DP_ATTENTION $EVAL_ONLY" = "4 true false" ]; then exit 1; fi; python -m infx.results.sample'
+    command = 'if [ "$EP_SIZE $DP_ATTENTION $EVAL_ONLY" = "4 true false" ]; then exit 1; fi; ' + MADE
     hub.push("main", {"configs/policy.yaml": make_policy(sweep={"row-command": ["bash", "-c", command]})})
     outcome = play(hub, tmp_path, labels=("sweep-enabled",))
     assert outcome.code == 1

@@ -75,6 +75,16 @@ WRONG = {
     "--head-ref": ("nope", 3),
     "--sum": ("nope", 2),
     "--runner": ("nope", 1),  # belongs to no cluster
+    "init --runner": ("a b", 2),
+    "--base-branch": ("a b", 2),
+    "--changelog": ("../x", 2),
+    "--master-config": ("../x", 2),
+    "--runner-config": ("../x", 2),
+    "--clusters": ("../x", 2),
+    "--models": ("../x", 2),
+    "--code-owner": ("a b", 2),
+    "--app": ("a b", 2),
+    "--actions": ("nope", 2),
 }
 # Every value is valid: free text, filters that may match nothing, names of events; wrong concurrencies fail the gate of scores.
 FREE = {
@@ -199,7 +209,9 @@ def test_a_bad_value_has_the_same_exit_code_in_every_command(
     """A new text option needs a line in WRONG or FREE; click itself refuses wrong numbers and choices."""
     key = key_of(parameter)
     is_checked_by_click = not isinstance(parameter.type, click.types.StringParamType)
-    value, expected = ("nope", 2) if is_checked_by_click else WRONG[key]
+    value, expected = (
+        ("nope", 2) if is_checked_by_click else WRONG.get(f"{name_of(path)} {key}") or WRONG[key]
+    )
     line = command_line(path, command, key, value)
     called = call(*line)
     assert (called.code, called.out) == (expected, ""), (line, called.err)

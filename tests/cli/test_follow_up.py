@@ -15,9 +15,9 @@ from infx.bench.uploads import artifact_name
 from infx.hub import Hub
 from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
-from infx.results.sample import make_files
 from tests.calling import Called, call
 from tests.cli.plans import write_plan
+from tests.made_results import make_files
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 ROWS = [row(FIXED, 64), row(AGENTIC, 8), row(DISAGG, 4, 8), row(FIXED, 8, eval_only=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 from pathlib import Path
@@ -44,6 +45,18 @@ def test_a_row_without_a_plan_runs_too(here: LaunchMachine) -> None:
     Path("row.json").write_text(json.dumps(shown.json["row"]))
     called = run(here, "local", "--row", "row.json", "--directory", str(here.workspace))
     assert called.code == 0, called.err
+
+
+def test_a_checkout_that_cannot_be_written_is_named(
+    here: LaunchMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(programs: dict[str, bytes], workspace: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", f"{workspace}/.infx/row.py")
+
+    monkeypatch.setattr("infx.rowfile.launch.place_programs", refuse)
+    called = run(here, "local")
+    path = here.workspace / ".infx" / "row.py"
+    assert (called.code, called.err) == (1, f"error: {path} cannot be written: No space left on device.\n")
 
 
 def test_clean_removes_what_the_runner_left(here: LaunchMachine) -> None:

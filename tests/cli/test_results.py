@@ -17,10 +17,10 @@ from infx.bench.uploads import artifact_name
 from infx.hub import Hub
 from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
-from infx.results.sample import make_files
 from tests.calling import call
 from tests.cli.plans import write_plan
 from tests.conftest import ROOT
+from tests.made_results import make_files
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 

@@ -14,9 +14,9 @@ from infx.bench.uploads import artifact_name
 from infx.hub import FOREVER, Fault, FaultKind, Hub
 from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
-from infx.results.sample import make_files
 from tests.calling import call
 from tests.cli.plans import write_plan
+from tests.made_results import make_files
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 
 FOLDER = ["reuse", "validate", "--artifacts", "artifacts"]

@@ -22,7 +22,7 @@ from tests.matrix.rows import AGENTIC, row
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1800)]
 LOCK = ROOT / "requirements/nightly.txt"
 UV = Path(sys.executable).with_name("uv")
-OFFLINE = ("error sending request", "dns error", "Failed to fetch", "Could not connect", "timed out")
+OFFLINE = ("error sending request", "dns error", "Failed to fetch", "network was disabled", "timed out")
 SESSIONS, TURNS, WARMUPS, ANSWER = 6, 3, 2, 24
 
 # Words of the client's own texts and of the engine, so that both count the same tokens.

@@ -23,6 +23,7 @@ from infx.demo.repository import (
     DISAGG_RECIPE,
     MASTER,
     OFFLOAD_SCRIPT,
+    SCRIPT,
     cut_config,
     make_base_files,
     make_recipe_files,
@@ -90,11 +91,9 @@ def test_main_has_the_configurations_that_were_measured_last(played: Play) -> No
 
 
 def test_main_has_the_scripts_that_were_merged(played: Play) -> None:
-    """Main and the branch both changed the end of run.py; the author's resolution was measured and merged."""
-    before = make_base_files()["benchmarks/run.py"]
-    assert (
-        read_main(played, "benchmarks/run.py") == f"{before}\n# One warm-up for all.\n# Kimi-K3 needs two.\n"
-    )
+    """Main and the branch both changed the end of run.sh; the author's resolution was measured and merged."""
+    before = make_base_files()[SCRIPT]
+    assert read_main(played, SCRIPT) == f"{before}\n# One warm-up for all.\n# Kimi-K3 needs two.\n"
     assert read_main(played, OFFLOAD_SCRIPT) == render_serving_script(5, "3.51")
     assert read_main(played, DISAGG_RECIPE) == render_deployment_recipe(3, "2.87")
 
@@ -284,7 +283,7 @@ def test_both_statuses_of_every_merged_head_are_success(played: Play, number: in
             ("pending", "The PR comes from a fork, and its head … is not approved."),
             ("success", "Swept: 1 of 1 row done; 2 of 2 evals done."),
             ("pending", "The approval is for …, but the head of the fork is …."),
-            ("pending", "Blocked by a merge conflict with main (benchmarks/run.py)."),
+            ("pending", "Blocked by a merge conflict with main (benchmarks/run.sh)."),
             ("success", "Swept: 1 of 1 row done; 2 of 2 evals done."),
         ]),
     ],
@@ -433,7 +432,7 @@ def test_main_has_no_other_changes(played: Play) -> None:
     before = {**make_base_files(), **make_recipe_files()}
     assert paths == {*before, OFFLOAD_SCRIPT, DISAGG_RECIPE}
     changed = {path for path in before if read_main(played, path) != before[path]}
-    assert changed == {CHANGELOG, MASTER, "benchmarks/run.py"}
+    assert changed == {CHANGELOG, MASTER, SCRIPT}
 
 
 def test_an_unexpected_exit_code_ends_the_demo(played: Play) -> None:

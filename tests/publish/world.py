@@ -21,10 +21,10 @@ from infx.policy.load import default_policy
 from infx.publish.rows import make_jobs
 from infx.results.artifact import ArtifactFile, ReadArtifact
 from infx.results.collect import EVALS, POINTS, collect, render_files
-from infx.results.sample import make_files
 from infx.results.series import StoredRow
 from infx.store.memory import MemoryStore
 from tests.calling import Called
+from tests.made_results import make_files
 from tests.reuse.world import POLICY, World, open_world
 
 TARGET = "acme/app"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from infx.rowfile.launch_drivers import LocalDriver
 from infx.rowfile.launch_machine import find_foreign
 from tests.rowfile.launching import HURRIED, OTHER, RESULT, RUNNERS, LaunchMachine
 
@@ -239,6 +240,29 @@ def test_processes_of_an_earlier_launch_end_before_the_next(ignores: bool, machi
     other.kill()
     for process in started:
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("outer", "mark", "ends"),
+    [
+        ("", "{runner}", True),
+        ("", "{runner}/inner_0", True),  # what a launch in a launch of this runner left
+        ("", "demo/{runner}", False),  # of a runner of the same name in another launch
+        ("demo", "demo/{runner}", True),
+        ("demo", "{runner}", False),
+        ("demo", "demo", False),
+        ("{runner}", "{runner}", True),  # a person cleans from a launch
+    ],
+)
+def test_a_launch_in_a_launch_ends_only_its_own_processes(
+    outer: str, mark: str, ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = RUNNERS["local"]
+    monkeypatch.setenv("INFX_LAUNCH", outer.format(runner=runner))
+    environ = {**os.environ, "INFX_LAUNCH": mark.format(runner=runner)}
+    with subprocess.Popen(["sleep", "100"], env=environ) as process:
+        assert (str(process.pid) in LocalDriver(runner).find()) is ends
+        process.kill()
 
 
 def test_a_server_that_the_benchmark_leaves_ends(machine: LaunchMachine) -> None:

@@ -12,6 +12,7 @@ import pytest
 from infx.bench.row import Row
 from infx.bench.uploads import artifact_name, list_required
 from infx.rowfile.record import RECORD
+from tests import made_results
 from tests.calling import call, read_outputs
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import make_jobs
@@ -23,7 +24,7 @@ ROWS = {
     "multi-node": row(DISAGG, 4, 8),
     "accuracy": row(FIXED, 8, eval_only=True),
 }
-SAMPLE = "import infx.results.sample as s; s.main(os.environ, pathlib.Path.cwd())"
+MADE = f"import runpy; runpy.run_path({made_results.__file__!r}, run_name='__main__')"
 REQUIRED = {
     "fixed": "agg_{name}*.json",
     "agentic": "agg_{name}*.json",
@@ -53,7 +54,7 @@ def find_results(folder: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", ROWS)
 def test_the_log_names_the_gathered_files(kind: str) -> None:
-    played = play_script(ROWS[kind], SAMPLE)
+    played = play_script(ROWS[kind], MADE)
     assert played.code == 0
     names = find_results("out")
     counted = "1 file" if len(names) == 1 else f"{len(names)} files"
@@ -67,7 +68,7 @@ def test_an_older_python_is_enough(version: str) -> None:
     python = find_python(version)
     if python is None:
         pytest.skip(f"there is no Python {version} here")
-    Path("work.py").write_text(f"import os, pathlib\n{SAMPLE}\n")
+    Path("work.py").write_text(f"import os, pathlib\n{MADE}\n")
     job = cut_plan(Path.cwd(), ROWS["fixed"], [sys.executable, "work.py"])
     played = play(job, python=python)
     assert (played.code, played.err) == (0, f"Gathered 1 file in out: agg_{job.result_name}.json.\n")
@@ -125,7 +126,7 @@ def test_an_old_result_does_not_count() -> None:
 
 def test_a_result_from_before_the_start_is_not_gathered() -> None:
     """However short a time before: the row that ran there last may have ended just now."""
-    played = play_script(ROWS["fixed"], SAMPLE)
+    played = play_script(ROWS["fixed"], MADE)
     assert played.code == 0
     Path("work.py").write_text("")
     again = play(played.job, out="again")
@@ -135,7 +136,7 @@ def test_a_result_from_before_the_start_is_not_gathered() -> None:
 
 
 def test_results_may_stay_in_the_folder_of_the_command() -> None:
-    Path("work.py").write_text(f"import os, pathlib\n{SAMPLE}\n")
+    Path("work.py").write_text(f"import os, pathlib\n{MADE}\n")
     job = cut_plan(Path.cwd(), ROWS["fixed"], [sys.executable, "work.py"])
     played = play(job, out=".")
     assert (played.code, played.err) == (0, f"Gathered 1 file in .: agg_{job.result_name}.json.\n")

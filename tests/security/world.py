@@ -17,6 +17,7 @@ from infx.git import Git
 from infx.hub import Hub
 from infx.hub.state import Pull
 from tests.calling import call
+from tests.made_results import COMMAND
 from tests.security.hostile import CommandOutput, make_single_lines, make_texts
 
 CHANGELOG = """\
@@ -29,7 +30,7 @@ CHANGELOG = """\
 PLAIN_ENTRY = CHANGELOG.replace("the first", "again").replace("https://github.com/acme/bench/pull/1", "XXX")
 POLICY: dict[str, Any] = {
     "repository": "acme/bench",
-    "sweep": {"row-command": ["python", "-m", "infx.results.sample"]},
+    "sweep": {"row-command": COMMAND},
 }
 
 

@@ -17,7 +17,6 @@ from infx.git import Git
 from infx.matrix.environment import project_job
 from infx.matrix.folder import read_jobs
 from infx.matrix.row_file import ROW_FILE
-from infx.results.sample import make_files
 from infx.results.series import Publication, make_row
 from infx.saved import dump_json
 from infx.signoff.facts import LinkState
@@ -25,6 +24,7 @@ from infx.store.open import open_store
 from tests.calling import call
 from tests.conftest import ROOT, SHARED
 from tests.gate.facts import READY
+from tests.made_results import make_files
 from tests.matrix.large import write_large, write_plan
 from tests.repository import Repository
 from tests.results.comparisons import FIRST_DAY, result

@@ -10,7 +10,6 @@ import selectors
 import socket
 import sys
 import time
-import traceback
 import types
 from collections import deque
 from typing import Any, Callable, Coroutine, Generator, NamedTuple, Union
@@ -132,6 +131,8 @@ class Loop:
         except Exception:
             if is_first:
                 raise
+            import traceback  # costs a tenth of the start
+
             traceback.print_exc(file=sys.stderr)
             return
         task.turn += 1

@@ -1,10 +1,8 @@
-"""The default row command: for every kind of row it writes results that `collect` accepts."""
+"""`collect` accepts the results of every kind of row."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,7 @@ from infx.bench.row import Row
 from infx.bench.uploads import artifact_name
 from infx.matrix.environment import project_job
 from infx.results.collect import RowState, collect
-from infx.results.sample import main, make_files
+from tests.made_results import make_files
 from tests.matrix.rows import AGENTIC, DISAGG, FIXED, row
 from tests.results.made import RULES, artifact, make_jobs
 
@@ -30,21 +28,9 @@ KINDS = {
 
 
 @pytest.mark.parametrize("planned", KINDS.values(), ids=KINDS)
-def test_its_results_are_accepted(planned: Row) -> None:
+def test_good_results_are_accepted(planned: Row) -> None:
     [job] = make_jobs([planned])
-    environ = project_job(job, max_bytes=131_071)
-    files = make_files(environ)
+    files = make_files(project_job(job, max_bytes=131_071))
     collection = collect([job], [artifact(artifact_name(job), files)], RULES)
     assert collection.coverage[0].state is RowState.PRESENT, collection.coverage[0].faults
     assert len(collection.points) == (0 if planned.eval_only else len(planned.conc))
-    assert make_files(environ) == files  # the same row gives the same numbers
-
-
-def test_it_runs_as_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [job] = make_jobs([KINDS["fixed"]])
-    assert main(project_job(job, max_bytes=131_071), tmp_path) == 0
-    [file] = tmp_path.iterdir()
-    assert file.name == f"agg_{job.result_name}.json"
-    assert json.loads(file.read_text())["conc"] == 64
-    assert main({}, tmp_path) == 2
-    assert "RESULT_FILENAME is not set" in capsys.readouterr().err

@@ -1,8 +1,7 @@
-"""The default row command: it writes a plausible result like a benchmark script, but measures nothing.
+"""Make up the results of a row: plausible files that `collect` accepts, without a benchmark.
 
-It reads the variables of `infx row env` and writes into the current folder: `agg_<RESULT_FILENAME>[_conc<N>].json`
-for throughput, `meta_env.json` and a result file for accuracy. The numbers depend on the row only, so every run
-writes the same numbers.
+The numbers depend on the row only. As a program, this file is a row command: it reads the variables of `infx row env`,
+and writes the files into the current folder.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+COMMAND = ["python", "-I", __file__]  # a row command
 _ROLES = ("PREFILL", "DECODE")
 
 
@@ -118,7 +117,7 @@ def _make_eval(environ: Mapping[str, str]) -> dict[str, Any]:
         "spec_decoding": environ["SPEC_DECODING"],
     }
     result = {
-        "lm_eval_version": "sample",
+        "lm_eval_version": "0.4",
         "results": {"gsm8k": {"exact_match,strict-match": score, "exact_match,flexible-extract": score}},
         "n-samples": {"gsm8k": {"original": 1319, "effective": 1319}},
     }
@@ -148,17 +147,6 @@ def _make_fraction(text: str) -> float:
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 0xFFFFFFFF
 
 
-def main(environ: Mapping[str, str], folder: Path) -> int:
-    try:
-        files = make_files(environ)
-    except KeyError as error:
-        message = f"{error.args[0]} is not set. Set the row's variables first, with infx row env."
-        print(message, file=sys.stderr)  # noqa: T201 - a program of its own
-        return 2
-    for name, value in files.items():
-        (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(os.environ, Path.cwd()))
+    for path, value in make_files(os.environ).items():
+        Path(path).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
