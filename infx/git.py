@@ -543,7 +543,7 @@ class Git:
             return ShallowHistoryError(f"History too shallow: {text}.", hint=_DEEP)
         if is_missing or is_corrupt:
             return CorruptRepositoryError(f"The repository is damaged: {text}.", hint=_FSCK)
-        return GitError(f"git {command} failed: {text}.")
+        return GitError(f"git {command} failed: {' '.join(text.split())}.")  # an error is one line
 
     def list_files(self, revision: str, *paths: str) -> list[str]:
         """Return the paths of the files below `paths` at a revision; of all files if no path is given."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from infx import yaml12
 from infx.adoption.answers import Answers, RegisteredRunner
 from infx.adoption.policy import render_policy
-from infx.adoption.stubs import make_stubs
+from infx.adoption.stubs import ROW_SCRIPT, make_stubs
 from infx.adoption.workflows import render_shadow, render_workflows
 from infx.policy import POLICY_PATH
 from infx.policy.load import default_policy, parse_policy
@@ -74,7 +74,13 @@ def make_files(answers: Answers, read: Callable[[str], bytes | None]) -> tuple[M
     has_launcher = (
         read(answers.clusters) is not None or policy.sweep.row_command != default_policy().sweep.row_command
     )
-    stubs = make_stubs(answers, runners, has_configs=has_configs, has_launcher=has_launcher)
+    stubs = make_stubs(
+        answers,
+        runners,
+        has_configs=has_configs,
+        has_launcher=has_launcher,
+        has_script=read(ROW_SCRIPT) is not None,
+    )
     workflows = render_workflows(
         policy, answers.pin, has_signoffs=answers.has_signoffs, has_app=answers.app is not None
     )

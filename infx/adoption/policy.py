@@ -54,3 +54,5 @@ def _render_differences(answers: Answers) -> Iterator[str]:
             f"identities: {render_list((*default.identities, answers.app))} "
             "# the first one publishes; the App pushes and merges\n"
         )
+    if not answers.has_signoffs:
+        yield "signoff: {status: null} # no sign-offs, so a merge needs none; delete the line after infx init --signoffs\n"

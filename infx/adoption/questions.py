@@ -137,7 +137,7 @@ QUESTIONS = (
     AdoptionQuestion(name="models", words="file that lists the models", find_problem=_check_path),
     AdoptionQuestion(
         name="runner",
-        words="a label of the self-hosted runners, or label=name with the name of a runner on GitHub",
+        words="a label of the self-hosted runners, such as h200, or label=name with the name of a runner on GitHub",
         find_problem=_check_runner,
         is_list=True,
         is_needed=_lists_no_runners,

@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from infx.adoption.answers import Answers
 from infx.adoption.files import FilePart, FileState, MadeFile
+from infx.adoption.stubs import ROW_SCRIPT
 from infx.phrases import count, join_words
-from infx.policy.load import default_policy
+from infx.policy import POLICY_PATH
+from infx.policy.load import default_policy, parse_policy
 
 _STATES = {
     FileState.NEW: "new",
@@ -49,7 +51,16 @@ def _list_next_steps(
         file.path for file in files if file.state is FileState.NEW and file.path.endswith(".sh")
     ]:
         yield f"Write {new_stubs[0]}, which measures nothing yet, and replace the examples in the other new files."
+    elif any(file.path == ROW_SCRIPT for file in files) and any(
+        file.path in answers.master_configs and file.state is FileState.NEW for file in files
+    ):
+        yield (
+            f"Adapt {ROW_SCRIPT}, which each row runs: it gets the row's settings as environment variables and writes "
+            f"agg_$RESULT_FILENAME.json, see {answers.pin.make_link('docs/scripts.md')}. Replace the examples in the new files."
+        )
     yield from _list_pull_requests(branch, {file.part for file in files if file.state is FileState.NEW})
+    if answers.has_signoffs and any(_asks_for_no_signoff(file) for file in files):
+        yield f"If a merge is to need sign-offs, delete `status: null` of `signoff` in {POLICY_PATH}."
     environments = "the environments reconcile and publish, each for the default branch only"
     required = join_words(list_required(answers))
     yield f"On GitHub: make {environments}; protect the runners; require the checks {required}."
@@ -57,6 +68,12 @@ def _list_next_steps(
         yield "Put the App's key into the environment reconcile as INFX_APP_KEY, and its id into the variable INFX_APP_ID."
     yield "Run infx changelog install-driver, so that git merges the changelog of this clone with infx."
     yield f"Run infx doctor, which lists what is missing. About the settings: {answers.pin.make_link('docs/adopting.md')}"
+
+
+def _asks_for_no_signoff(file: MadeFile) -> bool:
+    if file.path != POLICY_PATH or file.current is None:
+        return False
+    return parse_policy(file.current, POLICY_PATH).signoff.status is None
 
 
 def _list_pull_requests(branch: str, new_parts: Collection[FilePart]) -> Iterator[str]:

@@ -92,20 +92,27 @@ _CODEOWNERS = """\
 # Owners of files, who may sign off changes. The last matching line decides.
 * {owners}
 """
-_ROW_COMMAND = "benchmarks/run.sh"  # of infx's default policy
+ROW_SCRIPT = "benchmarks/run.sh"  # of infx's default policy
 _SCRIPT_FOLDER = "benchmarks/single_node/fixed_seq_len"
 
 
 def make_stubs(
-    answers: Answers, runners: Sequence[RegisteredRunner], *, has_configs: bool, has_launcher: bool
+    answers: Answers,
+    runners: Sequence[RegisteredRunner],
+    *,
+    has_configs: bool,
+    has_launcher: bool,
+    has_script: bool,
 ) -> Mapping[str, str]:
     """Return path → text of the files of a repository.
 
-    A repository that has configurations runs its own benchmarks, so it gets no example, no clusters and no models.
+    A repository that has configurations runs its own benchmarks, so it gets no example, no clusters and no models. If it has only
+    the script that the default policy runs, it gets no clusters, because rows would then run another script.
 
     Args:
         runners: those of the answers, or of the repository's own file.
         has_launcher: whether the repository has clusters, or its policy has a command of its own that runs rows.
+        has_script: whether the repository has the script that the default policy runs.
     """
     files = {answers.changelog: "", ".pre-commit-config.yaml": _HOOKS.format(pin=answers.pin)}
     if answers.runners:
@@ -115,23 +122,34 @@ def make_stubs(
     if answers.has_signoffs:
         files |= _make_checklists(answers)
     if not has_configs:
-        return files | _make_example(answers, runners)
+        has_own = has_script and not has_launcher
+        return (
+            files
+            | _make_example(answers, runners)
+            | (
+                {ROW_SCRIPT: _render_script(answers.pin, ROW_SCRIPT)}
+                if has_own
+                else _make_launcher(answers, runners)
+            )
+        )
     files |= dict.fromkeys(answers.master_configs, _render_master_head(answers.pin) + _EMPTY)
-    return files if has_launcher else files | {_ROW_COMMAND: _render_script(answers.pin, _ROW_COMMAND)}
+    return files if has_launcher else files | {ROW_SCRIPT: _render_script(answers.pin, ROW_SCRIPT)}
+
+
+def _make_launcher(answers: Answers, runners: Sequence[RegisteredRunner]) -> dict[str, str]:
+    script = f"{_SCRIPT_FOLDER}/{_PREFIX}_{_PRECISION}.sh"
+    return {
+        answers.clusters: _render_clusters(answers.pin, runners),
+        script: _render_script(answers.pin, script),
+    }
 
 
 def _make_example(answers: Answers, runners: Sequence[RegisteredRunner]) -> dict[str, str]:
-    script = f"{_SCRIPT_FOLDER}/{_PREFIX}_{_PRECISION}.sh"
     link = answers.pin.make_link
     models = _SCHEMA.format(pin=answers.pin, name="models") + _MODELS.format(
         link=link("docs/tables.md"), prefix=_PREFIX
     )
-    return {
-        **_make_masters(answers, runners),
-        answers.clusters: _render_clusters(answers.pin, runners),
-        answers.models: models,
-        script: _render_script(answers.pin, script),
-    }
+    return {**_make_masters(answers, runners), answers.models: models}
 
 
 def _make_masters(answers: Answers, runners: Sequence[RegisteredRunner]) -> dict[str, str]:

@@ -61,7 +61,9 @@ def connect_to(given: str | None, policy: Policy) -> GitHub:
 
     name = find_repository_name(given, policy)
     if name is None:
-        hint = "Give --repo, set `repository` in the policy, or run this in a clone."
+        hint = (
+            "Give --repo, set `repository` in the policy, or run this in a clone of a repository on GitHub."
+        )
         raise UsageError("No repository is named.", hint=hint)
     return connect(name, sleep=wait)
 

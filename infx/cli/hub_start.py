@@ -9,7 +9,7 @@ from pathlib import Path
 
 from infx.cli.hub import SAMPLE_NAME
 from infx.cli.options import find_infx
-from infx.errors import UnavailableError
+from infx.errors import UnavailableError, visible
 from infx.gather.served import ServedRepository, read_served
 from infx.hub import Hub
 from infx.hub.adopted import add_owners, copy_branches, open_pulls
@@ -72,6 +72,7 @@ def describe(
     mia = served.user_token("mia")
     shown = [f"  pull request {sample.number} {sample.words}" for sample in samples[:_MOST]]
     more = [f"  … and {len(samples) - _MOST} more"] if len(samples) > _MOST else []
+    about = "   # infx merge and infx publish push to this clone's origin" if repository else ""
     lines = [
         f"{served.repository} is served at {served.api}; interrupt to stop.",
         "",
@@ -82,13 +83,21 @@ def describe(
         "In another terminal:",
         "",
         f"  export GITHUB_API_URL={served.api} GH_TOKEN={bot}   # a workflow's token",
-        f"  git clone {shlex.quote(str(served.git_path))} bench && cd bench",
+        f"  git clone {shlex.quote(str(served.git_path))} bench && cd bench{about}",
         *_describe_commands(served, samples, labels, mia),
         "",
         f"gh works, too: GH_ENTERPRISE_TOKEN={mia} gh api $GITHUB_API_URL/repos/{served.repository}/pulls",
+        *_describe_people(served),
         f"GH_TOKEN={mia} is mia, who may do everything.",
     ]
     return "\n".join(lines)
+
+
+def _describe_people(served: Hub) -> list[str]:
+    """Return the tokens of the people with write access, of whom some may sign off."""
+    logins = [login for login, account in served.state.accounts.items() if account.role == "write"]
+    tokens = [f"{visible(login)} {served.user_token(login)}" for login in logins[:_MOST]]
+    return [f"Tokens of people with write access: {', '.join(tokens)}."] if tokens else []
 
 
 def _describe_commands(served: Hub, samples: Sequence[Sample], labels: Labels, mia: str) -> list[str]:

@@ -91,6 +91,10 @@ def _merge(
 
 
 def _tell(step: Step) -> None:
+    from infx.merge.steps import Refuse
+
+    if isinstance(step, Refuse):  # the error at the end has the same words
+        return
     print_text(str(step), os.environ)
 
 

@@ -85,7 +85,7 @@ def _plan_delta(
     if base == head:
         raise UsageError(
             f"The base already contains the head {head[:12]}, so there is nothing to compare.",
-            hint="Name an earlier revision as --base-ref.",
+            hint="Commit your changes first, or name an earlier revision as --base-ref.",
         )
     delta, inputs, base_inputs = read_plan_inputs(git, base, head, policy)
     if strict and (problems := check_runners(inputs)):

@@ -78,5 +78,5 @@ def _read_here(path: str, base_ref: str | None) -> str:
             error,
             path,
             "checklist",
-            hint="Run this in a repository that has the checklist; `infx init` writes one.",
+            hint="Run this in a repository that has the checklist; `infx init --signoffs` writes one.",
         ) from None

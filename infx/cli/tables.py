@@ -108,11 +108,16 @@ def _lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: i
 
 
 def _narrow(layout: _Layout, indexes: Sequence[int], width: int | None) -> None:
-    """Reduce the widths of columns until the table fits, the widest column first."""
-    for index in sorted(indexes, key=lambda index: -layout.widths[index]):
-        layout.widths[index] = max(
-            min(_NARROWEST, layout.widths[index]), layout.widths[index] - layout.excess(width)
-        )
+    """Reduce the widths of columns until the table fits: the widest columns get the same width."""
+    while excess := layout.excess(width):
+        widest = max((layout.widths[index] for index in indexes), default=0)
+        if widest <= _NARROWEST:
+            return
+        level = [index for index in indexes if layout.widths[index] == widest]
+        second = max((layout.widths[index] for index in indexes if layout.widths[index] < widest), default=0)
+        lower = max(_NARROWEST, second, widest - -(-excess // len(level)))
+        for index in level:
+            layout.widths[index] = lower
 
 
 def _draw(row: Sequence[Cell], columns: Sequence[Column], layout: _Layout) -> Iterator[str]:

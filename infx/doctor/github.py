@@ -163,7 +163,7 @@ def _judge_linked(facts: GitHubFacts, policy: Policy) -> Iterator[ReportLine]:
             yield make_unknown(rules.LINKED_FILE, f"{path} on {policy.base_branch}", exists)
         elif not exists:
             what = f"{policy.base_branch} has no {path}, which comments link."
-            fix = "Add the file, or correct `comments.greeting` and `signoff.paths` in the policy."
+            fix = "Run `infx init --signoffs`, add the file, or correct `comments.greeting` and `signoff.paths` in the policy."
             yield make_missing(rules.LINKED_FILE, what, fix)
     if facts.linked and all(exists is True for exists in facts.linked.values()):
         files = count(len(facts.linked), "file")

@@ -27,7 +27,8 @@ def read_config_files(
     if not any(files_by_path.values()):
         raise UsageError(
             f"There are no configurations here; expected {' or '.join(masters)}.",
-            hint="Run this inside a repository with configurations, or name them with --config-file.",
+            hint="Run this inside a repository with configurations, name them with --config-file, or make the first ones "
+            "with infx init.",
         )
     missing = [_report_missing(path, Level.ERROR) for path, file in files_by_path.items() if file is None]
     if inventory is None:  # files named by --config-file may lie outside a repository, without an inventory

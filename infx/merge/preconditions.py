@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from infx.comments.progress import SweepState
 from infx.gate.facts import read_labels
 from infx.merge.facts import MergeFacts
 from infx.merge.steps import Done, MergeOutcome, RefusalReason, Refuse, Step, Wait, WaitReason
@@ -124,7 +125,11 @@ def check_reuse(facts: MergeFacts, policy: Policy) -> Step | None:
     if not needs_reuse or decision.verdict is ReuseVerdict.REUSE or decision.reason is ReuseReason.NO_ROWS:
         return None
     words = "The policy wants a merge to reuse a finished sweep, but no one with write access asked for it."
-    return Refuse(reason=RefusalReason.REUSE, words=words, fix=f"Comment `{command} RUN-NUMBER`.")
+    sweep = facts.state.sweep
+    number = sweep.run.id if sweep is not None and sweep.state is SweepState.DONE else "RUN-NUMBER"
+    return Refuse(
+        reason=RefusalReason.REUSE, words=words, fix=f"Comment `{command} {number}` on the pull request."
+    )
 
 
 def _decide_reuse(facts: MergeFacts, policy: Policy) -> ReuseDecision:

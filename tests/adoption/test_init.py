@@ -314,3 +314,30 @@ def test_the_report_names_every_file_and_what_comes_next(repository: Repository)
     assert f"{SWEEP}  as infx makes it" in [
         " ".join(line.split(maxsplit=1)).replace(" ", "  ", 1) for line in table.splitlines()
     ]
+
+
+def test_an_own_script_is_run_by_the_example(repository: Repository) -> None:
+    """Clusters would make rows run another script than the one that the repository has."""
+    repository.commit({"benchmarks/run.sh": "echo measured\n"})
+    called = init()
+    states = {file["path"]: file["state"] for file in called.json["files"]}
+    assert states["benchmarks/run.sh"] == "kept"
+    assert not {"configs/clusters.yaml", "benchmarks/single_node/fixed_seq_len/qwen3_bf16.sh"} & set(states)
+    assert called.json["next"][0].startswith("Adapt benchmarks/run.sh, which each row runs")
+    assert call("config", "check").code == 0
+
+
+def test_without_signoffs_a_merge_needs_none(repository: Repository) -> None:
+    assert init().code == 0
+    shown = call("policy", "show", "--format", "json").json
+    assert shown["signoff"]["status"] is None
+    steps = init(*SIGNOFFS).json["next"]
+    assert (
+        "If a merge is to need sign-offs, delete `status: null` of `signoff` in configs/policy.yaml." in steps
+    )
+    assert repository.path.joinpath("configs/policy.yaml").read_text().count("status: null") == 1
+
+
+def test_with_signoffs_a_merge_needs_them(repository: Repository) -> None:
+    assert not any("status: null" in step for step in init(*SIGNOFFS).json["next"])
+    assert call("policy", "show", "--format", "json").json["signoff"]["status"] == "codeowner-signoff-verify"

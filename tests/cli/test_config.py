@@ -233,7 +233,7 @@ def test_a_folder_without_configurations_says_what_was_expected(
     assert called.code == 2
     assert called.err == (
         "There are no configurations here; expected configs/nvidia-master.yaml or configs/amd-master.yaml. "
-        "Run this inside a repository with configurations, or name them with --config-file.\n"
+        "Run this inside a repository with configurations, name them with --config-file, or make the first ones with infx init.\n"
     )
 
 

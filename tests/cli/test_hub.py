@@ -99,6 +99,12 @@ def test_the_printed_command_lines_work_for_a_served_clone(own: Repository, serv
     assert f"GH_ENTERPRISE_TOKEN={mia} gh api $GITHUB_API_URL/repos/your-org/your-bench/pulls" in "\n".join(
         served.shown
     )
+    signers = dict(re.findall(r"(\w+) (user-token-\d+)", served.find(r"people with write access: (.+)\.")))
+    assert {"cody", "amy", "noor"} <= set(signers)
+    headers = {"Authorization": f"token {signers['amy']}"}
+    comments = address.replace("labels", "comments")
+    answer = requests.post(comments, headers=headers, json={"body": "Signed."}, timeout=10)
+    assert answer.json()["user"]["login"] == "amy"
     played = [shlex.split(line)[1:] for line in served.shown if " hub play " in line]
     assert played == [["hub", "play", "42"]]
 

@@ -235,6 +235,18 @@ def test_reuse_is_needed_only_if_the_policy_wants_it(on_merge: OnMerge) -> None:
     assert (isinstance(step, Refuse) and reason(step) == "reuse") == (on_merge is OnMerge.REUSE)
 
 
+@pytest.mark.parametrize(
+    ("conclusion", "shown"),
+    [("success", "Comment `/use 100` on"), ("failure", "Comment `/use RUN-NUMBER` on")],
+)
+def test_a_missing_reuse_names_the_finished_sweep(conclusion: Any, shown: str) -> None:
+    """A failed sweep is not proposed."""
+    finished = SweepProgress(run=run(conclusion, id=100, head_sha=HEAD), swept=True)
+    given = {"sweeps": (finished,), "current": (HEAD,)}
+    step = decide_step(facts(state=given), replace(POLICY, on_merge=OnMerge.REUSE))
+    assert shown in str(step)
+
+
 def test_an_authorized_reuse_is_enough() -> None:
     policy = replace(POLICY, on_merge=OnMerge.REUSE)
     step = decide_step(facts(state={"reuse": asked()}, request={"run_id": 300}), policy)

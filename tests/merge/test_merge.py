@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -234,8 +235,24 @@ def test_an_unready_pull_request_is_left_alone(world: World) -> None:
     """It gets no commit as long as a person owes something."""
     world.pull(labels=[LABEL, "evals-only"])
     before = world.head()
-    assert reason(world.merge()) == "excluding-label"
+    called = world.merge()
+    assert reason(called) == "excluding-label"
+    assert called.err.count(called.json["fix"]) == 1  # the steps before the error do not repeat it
     assert world.head() == before
+
+
+def test_the_words_of_git_about_a_refused_push_have_no_escapes(world: World) -> None:
+    """git answers with several lines, and an error is one line."""
+    world.pull()
+    world.conflict()
+    hook = world.hub.git.path / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho first >&2\necho second >&2\nexit 1\n")
+    hook.chmod(0o755)
+    called = world.merge()
+    assert reason(called) == "push"
+    assert re.search("first.*second", called.err)
+    assert "\\n" not in called.err
 
 
 def test_a_wait_is_bounded_in_time_and_in_requests(world: World) -> None:
