@@ -60,9 +60,9 @@ def test_the_failed_row_has_the_last_words_of_its_engine(played: Play) -> None:
     assert error["evidence"][-1].startswith("torch.OutOfMemoryError: ")
 
 
-def test_rows_have_the_mark_of_their_demo(played: Play) -> None:
+def test_rows_have_the_mark_of_their_play(played: Play) -> None:
     """Without it, two demos on a machine would have the same runners, and end each other's processes."""
     machines = played.story.machines
     assert isinstance(machines, DemoMachines)
     environ = machines.make_row_environ("b300-nv_00")
-    assert environ == {"RUNNER_NAME": "b300-nv_00", "INFX_LAUNCH": f"demo-{os.getpid()}"}
+    assert environ == {"RUNNER_NAME": "b300-nv_00", "INFX_LAUNCH": f"play-{os.getpid()}"}
