@@ -69,6 +69,7 @@ class Answers:
         runners: empty if the repository lists its runners already.
         code_owners: as CODEOWNERS writes them; empty if the repository has a CODEOWNERS file or no sign-offs.
         app: the login of the repository's own GitHub App, or None.
+        runner_boundary: what protects the GPU runners from a pull request's own workflow, or None.
     """
 
     repository: str
@@ -82,6 +83,7 @@ class Answers:
     has_signoffs: bool
     code_owners: tuple[str, ...]
     app: str | None
+    runner_boundary: str | None
     pin: Pin
 
 
@@ -113,6 +115,7 @@ def make_answers(texts: Texts, settled: Texts, needed: Sequence[str]) -> Answers
         has_signoffs=texts["signoffs"] == ("yes",),
         code_owners=tuple(texts.get("code-owner", ())),
         app=f"{app.removesuffix('[bot]')}[bot]" if app else None,
+        runner_boundary=next(iter(texts.get("runner-boundary", ())), "") or None,
         pin=Pin(repository=owner_name, sha=sha, tag=tag),
     )
 

@@ -16,8 +16,8 @@ _HEAD = """\
 _WORKFLOWS = """\
 workflows:
   required-checks: [changelog] # also require the status infx/sweep in the settings of the branch
-  # A pull request can edit its own workflows. State here what protects the runners from it:
-  # runner-boundary: Runner group gpu admits only benchmark.yml of {branch}.
+  # A pull request can edit its own workflows. The next line states what protects the runners from it.
+  {boundary}
 """
 
 
@@ -28,9 +28,16 @@ def render_policy(answers: Answers) -> str:
         [
             _HEAD.format(pin=answers.pin, default=default),
             *_render_differences(answers),
-            "\n" + _WORKFLOWS.format(branch=answers.base_branch),
+            "\n" + _WORKFLOWS.format(boundary=_render_boundary(answers)),
         ]
     )
+
+
+def _render_boundary(answers: Answers) -> str:
+    """Return the line that states the protection, or a comment with an example of it."""
+    if answers.runner_boundary is None:
+        return f"# runner-boundary: Runner group gpu admits only benchmark.yml of {answers.base_branch}."
+    return f"runner-boundary: {render_scalar(answers.runner_boundary)}"
 
 
 def _render_differences(answers: Answers) -> Iterator[str]:

@@ -76,6 +76,10 @@ def _check_app(text: str) -> str | None:
     )
 
 
+def _check_boundary(text: str) -> str | None:
+    return None if text.isprintable() else "a sentence on one line"
+
+
 def _check_pin(text: str) -> str | None:
     return None if _PIN.fullmatch(text) else "owner/infx@<full SHA>"
 
@@ -156,6 +160,11 @@ QUESTIONS = (
     ),
     AdoptionQuestion(
         name="app", words="the name of your own GitHub App; empty: none", find_problem=_check_app
+    ),
+    AdoptionQuestion(
+        name="runner-boundary",
+        words="what keeps a pull request's own workflow off the GPU runners, in a sentence; empty: not protected yet",
+        find_problem=_check_boundary,
     ),
     AdoptionQuestion(
         name="actions",

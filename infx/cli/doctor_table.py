@@ -18,12 +18,12 @@ _COLUMNS = (
     Column(name="why it matters", wraps=True),
     Column(name="what fixes it", wraps=True),
 )
-_COLORS = {Health.OK: "green", Health.MISSING: "red", Health.WRONG: "red", Health.UNKNOWN: "yellow"}
+_COLORS = {Health.MISSING: "red", Health.WRONG: "red", Health.UNKNOWN: "yellow"}  # others: green
 _TITLES = {Part.CHECKOUT: "in this checkout", Part.GITHUB: "on GitHub"}
 
 
 def show(lines: Sequence[ReportLine], *, as_json: bool) -> int:
-    """Print the lines on stdout and a summary on stderr; return the exit code: 0 only if every line is ok."""
+    """Print the lines on stdout and a summary on stderr; return the exit code: 0 only if every line is ok or advice."""
     if as_json:
         print_json(render_lines(lines))
     else:
@@ -55,7 +55,7 @@ def render_lines(lines: Sequence[ReportLine]) -> dict[str, Any]:
 
 
 def _make_cells(line: ReportLine) -> list[str | Cell]:
-    state = Cell(text=line.health.value, color=_COLORS[line.health])
+    state = Cell(text=line.health.value, color=_COLORS.get(line.health, "green"))
     if line.health is Health.OK:  # the reason and the remedy matter only where something is to be done
         return [state, line.what, "", ""]
     return [state, line.what, line.rule.why, line.fix or ""]

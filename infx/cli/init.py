@@ -64,6 +64,11 @@ class RepositoryPath(click.types.StringParamType):
 )
 @click.option("--app", metavar="NAME", help="Name of your own GitHub App. Default: none.")
 @click.option(
+    "--runner-boundary",
+    metavar="TEXT",
+    help="What keeps a pull request's own workflow off the GPU runners. Default: not stated.",
+)
+@click.option(
     "--actions", metavar="OWNER/INFX@SHA", help="Version of infx that workflows use. Default: this one."
 )
 @click.option(

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from infx.doctor import rules
 from infx.doctor.facts import CheckoutFacts, CheckSummary
-from infx.doctor.lines import DoctorRule, ReportLine, Unseen, make_missing, make_ok, make_unknown, make_wrong
+from infx.doctor.lines import (
+    DoctorRule,
+    ReportLine,
+    Unseen,
+    make_advice,
+    make_missing,
+    make_ok,
+    make_unknown,
+    make_wrong,
+)
 from infx.doctor.workflow_files import SIGNOFF_ACTIONS, judge_workflows
 from infx.errors import Problem
 from infx.model import is_same_repository
@@ -151,10 +160,10 @@ def _judge_clone(facts: CheckoutFacts, policy: Policy) -> Iterator[ReportLine]:
         fix = "infx changelog install-driver"
         if not facts.driver.has_attribute:
             what = f"No git attribute selects infx's merge driver for {policy.changelog}."
-            yield make_missing(rules.MERGE_DRIVER, what, fix)
+            yield make_advice(rules.MERGE_DRIVER, what, fix)
         elif not facts.driver.has_command:
             what = "The merge driver is selected, but this clone has no command for it."
-            yield make_missing(rules.MERGE_DRIVER, what, fix)
+            yield make_advice(rules.MERGE_DRIVER, what, fix)
         else:
             yield make_ok(rules.MERGE_DRIVER, f"git merges {policy.changelog} with infx in this clone.")
     if facts.hooks is not None:

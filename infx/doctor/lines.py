@@ -16,6 +16,7 @@ class Health(StrEnum):
     MISSING = "missing"
     WRONG = "wrong"
     UNKNOWN = "unknown"  # it could not be seen, which is never ok
+    ADVICE = "advice"  # it helps on this machine; the repository works without it
 
 
 class Part(StrEnum):
@@ -82,6 +83,11 @@ def make_wrong(rule: DoctorRule, what: str, fix: str) -> ReportLine:
     return ReportLine(rule=rule, health=Health.WRONG, what=what, fix=fix)
 
 
+def make_advice(rule: DoctorRule, what: str, fix: str) -> ReportLine:
+    """Return the line of something that helps on this machine, and that no repository needs."""
+    return ReportLine(rule=rule, health=Health.ADVICE, what=what, fix=fix)
+
+
 def make_unknown(rule: DoctorRule, subject: str, unseen: Unseen) -> ReportLine:
     """Return the line of something that could not be seen."""
     fix = unseen.fix
@@ -97,8 +103,8 @@ def make_unknown(rule: DoctorRule, subject: str, unseen: Unseen) -> ReportLine:
 
 
 def is_healthy(lines: Iterable[ReportLine]) -> bool:
-    """Return whether there are lines, and all of them are ok."""
-    states = {line.health for line in lines}
+    """Return whether there are lines, and all of them are ok, apart from advice."""
+    states = {line.health for line in lines} - {Health.ADVICE}
     return states == {Health.OK}
 
 

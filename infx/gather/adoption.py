@@ -110,6 +110,8 @@ def _list_settled(policy: Policy) -> dict[str, tuple[str, ...]]:
     settled = {**_list_paths(policy), "base-branch": (policy.base_branch,)}
     if policy.repository:
         settled["repo"] = (policy.repository,)
+    if policy.workflows.runner_boundary:
+        settled["runner-boundary"] = (policy.workflows.runner_boundary,)
     apps = [name for name in policy.identities if name not in default_policy().identities]
     if apps:
         settled["app"] = (apps[0].removesuffix("[bot]"),)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from infx.files import write_file
+from infx.policy.load import parse_policy
 from tests.adoption.made import (
     ACTIONS,
     ANSWERS,
@@ -248,7 +249,7 @@ class Terminal(io.StringIO):
 def test_a_terminal_asks_and_shows_what_was_found(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answers: defaults up to the runners, which are asked for again after a mistake, then yes, two owners, no App."""
+    """The answers: defaults up to the runners, asked again after a mistake; yes; two owners; no App; a boundary."""
     answers = [
         "acme/bench",
         "",
@@ -262,6 +263,7 @@ def test_a_terminal_asks_and_shows_what_was_found(
         "yes",
         "@mia, @noor",
         "",
+        "Only benchmark.yml of main gets the runners: group gpu.",
         f"your-org/infx@{SHA}",
     ]
     monkeypatch.setattr("sys.stdin", Terminal("\n".join(answers) + "\n"))
@@ -276,17 +278,19 @@ def test_a_terminal_asks_and_shows_what_was_found(
     assert files["configs/runners.yaml"].decode().endswith("labels:\n  h200: [h200-a_0]\n  b200: [b200_0]\n")
     assert files[".github/CODEOWNERS"].decode().endswith("* @mia @noor\n")
     assert ".github/workflows/merge.yml" not in files
+    boundary = parse_policy(files["configs/policy.yaml"], "policy").workflows.runner_boundary
+    assert boundary == "Only benchmark.yml of main gets the runners: group gpu."
 
 
 def test_a_terminal_does_not_ask_what_the_policy_has(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first call leaves three questions: sign-offs, an App, and the version of infx."""
+    """The first call leaves four questions: sign-offs, an App, what protects the runners, and the version."""
     assert init().code == 0
-    monkeypatch.setattr("sys.stdin", Terminal("\n\n\n"))
+    monkeypatch.setattr("sys.stdin", Terminal("\n\n\n\n"))
     called = call("init", "--diff")
     assert (called.code, called.out) == (0, "")
-    assert called.err.count("--") == 3, called.err
+    assert called.err.count("--") == 4, called.err
 
 
 def test_with_yes_a_terminal_asks_nothing(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,7 @@ WRONG = {
     "--models": ("../x", 2),
     "--code-owner": ("a b", 2),
     "--app": ("a b", 2),
+    "--runner-boundary": ("a\x1bb", 2),
     "--actions": ("nope", 2),
 }
 # Every value is valid: free text, filters that may match nothing, names of events; wrong concurrencies fail the gate of scores.

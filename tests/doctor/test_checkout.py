@@ -64,8 +64,8 @@ def test_a_repository_with_everything_is_healthy(adopter: Repository) -> None:
         ({"installed": UNSEEN}, [("version", "unknown")]),
         ({"codeowners": "There is no CODEOWNERS file."}, [("codeowners", "wrong")]),
         ({"checklist": "The checklist has no items."}, [("checklist", "wrong")]),
-        ({"driver": MergeDriver(has_attribute=False, has_command=True)}, [("merge-driver", "missing")]),
-        ({"driver": MergeDriver(has_attribute=True, has_command=False)}, [("merge-driver", "missing")]),
+        ({"driver": MergeDriver(has_attribute=False, has_command=True)}, [("merge-driver", "advice")]),
+        ({"driver": MergeDriver(has_attribute=True, has_command=False)}, [("merge-driver", "advice")]),
         ({"driver": None}, []),
         ({"hooks": ("infx-config-check",)}, [("pre-commit", "missing")]),
         ({"hooks": None}, []),
@@ -161,7 +161,7 @@ def test_every_fault_of_a_clone_is_read(adopter: Repository) -> None:
         ("codeowners", "wrong"),
         ("checklist", "wrong"),
         ("row-command", "missing"),
-        ("merge-driver", "missing"),
+        ("merge-driver", "advice"),
         ("pre-commit", "missing"),
     ]
 
@@ -237,3 +237,11 @@ def test_the_table_gives_reason_and_remedy_where_something_is_to_be_done(adopter
     assert RULES["row-command"].why in line
     assert "Add the script" in line
     assert called.err.endswith("17 lines: 16 ok and 1 missing.\n")
+
+
+def test_a_clone_without_the_merge_driver_is_advised_and_healthy(adopter: Repository) -> None:
+    adopter.git.run("config", "--unset", "merge.infx-changelog.driver")
+    called = call("doctor", "--offline", "--format", "table")
+    assert (called.code, called.err) == (0, "17 lines: 16 ok and 1 advice.\n")
+    (line,) = [line for line in called.out.splitlines() if line.startswith("advice")]
+    assert "infx changelog install-driver" in line
