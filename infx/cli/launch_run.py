@@ -58,16 +58,16 @@ def _run(task: LaunchTask, runner: str, clusters: Clusters, directory: Path) -> 
     from infx.launch.render import render_row_launch
     from infx.launch.steps import render_launch
     from infx.matrix.row_file import pack_programs
-    from infx.rowfile.launch import Observer
+    from infx.rowfile.launch import Launcher, Observer
     from infx.rowfile.launch_command import run_launch
     from infx.rowfile.launch_steps import LaunchForm
 
     rendered = render_row_launch(task, clusters.get_for_runner(runner), clusters)
     form = LaunchForm(render_launch(rendered))
     programs = {name: text.encode() for name, text in pack_programs().items()}
-    failure, _ = run_launch(
-        form, runner, str(directory), dict(task.environment), task.minutes, Observer(), programs
-    )
+    environment = dict(task.environment)
+    launcher = Launcher(form, runner, str(directory), environment, task.minutes, Observer(), programs)
+    failure, _ = run_launch(launcher)
     return failure.code if failure else 0
 
 

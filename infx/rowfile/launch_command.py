@@ -13,7 +13,7 @@ from .launch_drivers import MARK, make_mark, sweep
 from .launch_machine import describe_machine, find_runner
 from .launch_process import Cancellation, ProcessRunner
 from .launch_programs import read_programs
-from .launch_steps import LaunchForm, find_driver, has_launches, read_launch
+from .launch_steps import find_driver, has_launches, read_launch
 from .plan import read_row
 from .runner import print_error, print_line, stop_commands
 
@@ -49,7 +49,8 @@ def run_launch_command(arguments: list[str]) -> int:
         raise RowError("The row " + row.id + " has no launch in this plan; run it with: row.py run.")
     folder = options.get("--directory", ".")
     programs = read_programs(options["--plan"])
-    failure, _ = run_launch(form, runner, folder, row.environment, row.minutes, Observer(), programs)
+    launcher = Launcher(form, runner, folder, row.environment, row.minutes, Observer(), programs)
+    failure, _ = run_launch(launcher)
     return failure.code if failure else 0
 
 
@@ -63,18 +64,9 @@ def _parse(arguments: list[str]) -> dict[str, str]:
     return options
 
 
-def run_launch(
-    form: LaunchForm,
-    runner: str,
-    folder: str,
-    row: dict[str, str],
-    minutes: float,
-    observer: Observer,
-    programs: dict[str, bytes],
-) -> tuple[Failure | None, list[str]]:
+def run_launch(launcher: Launcher) -> tuple[Failure | None, list[str]]:
     """Run a launch, and return its failure and the problems of cleaning up."""
     stop_commands()
-    launcher = Launcher(form, runner, folder, row, minutes, observer, programs)
     launcher.run()
     if launcher.failure is not None:
         print_error(launcher.failure.message)

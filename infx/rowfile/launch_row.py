@@ -9,7 +9,7 @@ import time
 from .command import inherit_environment
 from .errors import RowError
 from .failure import BENCHMARK, INFRASTRUCTURE, Failure
-from .launch import Observer
+from .launch import Launcher, Observer
 from .launch_command import run_launch
 from .launch_machine import find_runner
 from .launch_process import Cancellation, ProcessRunner
@@ -70,7 +70,8 @@ def _run(
     outputs = [name + ".json", name + ".jsonl"]
     earlier = find_results(folder, [*outputs, *row.gathered])
     recorder = _Recorder(record)
-    failure, problems = run_launch(form, runner, folder, row.environment, row.minutes, recorder, programs)
+    launcher = Launcher(form, runner, folder, row.environment, row.minutes, recorder, programs)
+    failure, problems = run_launch(launcher)
     Cancellation().listen()  # a signal does not end the gathering of what the launch left
     record.add_leftovers(problems)
     if failure is None or (failure.cause == BENCHMARK and failure.kind in _EXPLAINED):
