@@ -4,27 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from infx.hub.seed import CONFIG
 from tests.repository import Repository
 
 KEY = "dsr1-fp8-h200-sglang"
 HOSTILE = "feat/$(touch${IFS}pwned);x"  # git allows this name
 
-_CONFIG = f"""\
-{KEY}:
-  image: lmsysorg/sglang:v0.5.16-cu129
-  model: deepseek-ai/DeepSeek-R1-0528
-  model-prefix: dsr1
-  precision: fp8
-  framework: sglang
-  runner: h200
-  multinode: false
-  scenarios:
-    fixed-seq-len:
-      - isl: 1024
-        osl: 1024
-        search-space:
-          - {{tp: 8, conc-start: 4, conc-end: 8}}
-"""
 _POLICY = """\
 repository: your-org/your-bench
 sweep: {row-command: [python3, benchmarks/run.py]}
@@ -76,7 +61,7 @@ def make_adopter(path: Path) -> Repository:
     """
     repository = Repository.init(path)
     files = {
-        "configs/nvidia-master.yaml": _CONFIG,
+        "configs/nvidia-master.yaml": CONFIG.format(key=KEY, runner="h200", most=8),
         "configs/amd-master.yaml": "{}\n",
         "configs/runners.yaml": "labels:\n  h200: [h200-cw_00]\n",
         "configs/policy.yaml": _POLICY,

@@ -16,7 +16,7 @@ NVIDIA, AMD, RUNNERS, CHANGELOG, POLICY = (
     "configs/policy.yaml",
 )
 
-_CONFIG = """\
+CONFIG = """\
 {key}:
   image: lmsysorg/sglang:v0.5.16-cu129
   model: deepseek-ai/DeepSeek-R1-0528
@@ -99,9 +99,9 @@ def seed(hub: Hub) -> Sequence[Sample]:
     """Fill an empty hub with samples, always with the same numbers, names and texts."""
     add_people(hub)
     link = f"{hub.web}/{hub.repository}/pull"
-    nvidia = _CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=64)
+    nvidia = CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=64)
     first = _entry("dsr1-fp8-h200-sglang", "Measure DeepSeek-R1 on H200 with SGLang.", f"{link}/1")
-    amd = _CONFIG.format(key="dsr1-fp8-mi300x-sglang", runner="mi300x", most=64)
+    amd = CONFIG.format(key="dsr1-fp8-mi300x-sglang", runner="mi300x", most=64)
     files = {NVIDIA: nvidia, AMD: amd, RUNNERS: _RUNNERS, CHANGELOG: first}
     files |= {
         POLICY: f"repository: {hub.repository}\n",
@@ -114,7 +114,7 @@ def seed(hub: Hub) -> Sequence[Sample]:
     def append(
         branch: str, by: str, title: str, most: int, pr_link: str, base: str, labels: Sequence[str]
     ) -> int:
-        wider = _CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=most)
+        wider = CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=most)
         changes = {NVIDIA: wider, CHANGELOG: f"{base}\n{_entry('dsr1-fp8-h200-sglang', title, pr_link)}"}
         hub.push(branch, changes, title, by=by)
         return hub.open_pull(branch, title=title, by=by, labels=labels).number

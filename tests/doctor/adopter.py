@@ -45,8 +45,8 @@ def list_files() -> dict[str, str]:
     """Return all files of the repository."""
     link = "https://github.com/acme/bench/pull/1"
     return {
-        seed.NVIDIA: seed._CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=64),
-        seed.AMD: seed._CONFIG.format(key="dsr1-fp8-mi300x-sglang", runner="mi300x", most=64),
+        seed.NVIDIA: seed.CONFIG.format(key="dsr1-fp8-h200-sglang", runner="h200", most=64),
+        seed.AMD: seed.CONFIG.format(key="dsr1-fp8-mi300x-sglang", runner="mi300x", most=64),
         seed.RUNNERS: seed._RUNNERS,
         seed.CHANGELOG: seed._entry("dsr1-fp8-h200-sglang", "Measure DeepSeek-R1 on H200.", link),
         seed.POLICY: POLICY,
